@@ -1,0 +1,35 @@
+import type { Gpu } from './gpu.ts'
+import type { Machine } from './machine.ts'
+
+/** One role's share of a candidate. */
+export interface Placement {
+  readonly role: string
+  readonly gpu: Gpu
+  /** GPUs the job uses in this role. */
+  readonly gpuCount: number
+  readonly machine: Machine
+  /** Machines taken; their GPUs may be more than `gpuCount`, and then they are paid all the same. */
+  readonly machineCount: number
+  /** The machine is taken and paid whole (a cloud instance, `--exclusive`), not by the GPU (a shared node). */
+  readonly wholeMachine: boolean
+}
+
+/** Whether one GPU's memory holds its share of the work. */
+export interface MemoryFit {
+  readonly verdict: 'fits' | 'tight' | 'does not fit' | 'unknown'
+  readonly needBytes?: number
+  readonly haveBytes: number
+  /** What the need is made of, largest first. */
+  readonly items: readonly { readonly what: string; readonly bytes: number }[]
+}
+
+/** A GPU type and number that could run the job, or the reasons why it cannot. */
+export interface Candidate {
+  readonly asRequested: boolean
+  readonly placements: readonly Placement[]
+  readonly fit: MemoryFit
+  /** Why it cannot run, with need and have; empty when it can. */
+  readonly obstacles: readonly string[]
+  /** What to know about it: `sold in eights`, `network decides`. */
+  readonly remarks: readonly string[]
+}

@@ -1,0 +1,51 @@
+/** Where something stands: a file (or "standard input"), its line and column, both counted from 1. */
+export interface Place {
+  readonly file: string
+  readonly line?: number
+  readonly column?: number
+}
+
+/** One thing wrong at one place: what is wrong, what was seen, what was expected, and what to do about it. */
+export interface Fault {
+  readonly place: Place
+  readonly message: string
+  readonly hint?: string
+}
+
+/** What the process answers with; README lists them for users. */
+export type ExitCode = 1 | 2 | 3 | 4 | 5 | 130
+
+/** A failure a person can act on. `cli.ts` turns it into words on stderr and the exit code. */
+export class GpufareError extends Error {
+  readonly exitCode: ExitCode
+  readonly hint: string | undefined
+
+  constructor(message: string, exitCode: ExitCode, hint?: string) {
+    super(message)
+    this.exitCode = exitCode
+    this.hint = hint
+  }
+}
+
+/** A manifest, a configuration file or another input is wrong; holds every fault found, not only the first. */
+export class InputError extends GpufareError {
+  readonly faults: readonly Fault[]
+
+  constructor(faults: readonly Fault[]) {
+    super(faults.map(describeFault).join('\n'), 2)
+    this.faults = faults
+  }
+}
+
+/** `file:line:column`, without what is not known. */
+export function describePlace(place: Place): string {
+  return [place.file, place.line, place.line === undefined ? undefined : place.column]
+    .filter(part => part !== undefined)
+    .join(':')
+}
+
+/** One line for one fault: place, message and hint. */
+export function describeFault(fault: Fault): string {
+  const hint = fault.hint === undefined ? '' : ` (${fault.hint})`
+  return `${describePlace(fault.place)}  ${fault.message}${hint}`
+}

@@ -1,0 +1,118 @@
+import type { Place } from './errors.ts'
+import type { CommandLine } from './command-lines.ts'
+import type { Declarations } from './declarations.ts'
+import type { Sourced } from './sourced.ts'
+
+/** How the manifest says which GPU type it wants; the weaker ones are hints and are reported as guesses. */
+export type GpuTypeBasis =
+  | 'directive'
+  | 'constraint'
+  | 'label'
+  | 'instance'
+  | 'partition-hint'
+  | 'account-hint'
+  | 'comment'
+  | 'none'
+
+/** The GPU type a role asks for, as its manifest spells it. */
+export interface GpuTypeRequest {
+  /** The names as written; several when any of them will do, none when no type is named. */
+  readonly names: readonly Sourced<string>[]
+  readonly basis: GpuTypeBasis
+}
+
+/** What one requested device is, where it is not a whole GPU. */
+export interface DeviceShare {
+  readonly kind: 'mig' | 'time-slice' | 'fraction'
+  /** MIG profile such as `3g.40gb`. */
+  readonly profile?: string
+  /** Share of one physical GPU, 0 to 1; absent where it depends on the GPU type. */
+  readonly share?: number
+}
+
+/** A set of equal machines (Slurm nodes, Kubernetes pods) within a job. */
+export interface Role {
+  readonly name: string
+  /** Nodes or pods of one task. */
+  readonly replicas: Sourced<number>
+  /** GPUs of one replica; where replicas differ (`-G 12` on two nodes of 8) the largest. */
+  readonly gpusPerReplica: Sourced<number>
+  /** GPUs of one task of this role, all replicas together. */
+  readonly gpuCount: Sourced<number>
+  readonly gpuType: GpuTypeRequest
+  readonly deviceShare?: DeviceShare
+  /** Accelerators that are no GPUs (`google.com/tpu`, `aws.amazon.com/neuron`) by resource name, per replica. */
+  readonly otherAccelerators?: Readonly<Record<string, number>>
+  readonly cpusPerReplica?: Sourced<number>
+  readonly memoryBytesPerReplica?: Sourced<number | 'all'>
+  /** Whole nodes are taken and billed, whatever was asked of them. */
+  readonly exclusive: boolean
+  /** Partition, node pool, queue: where it would run. */
+  readonly partitions: readonly Sourced<string>[]
+  /** Programs this role starts, in the order of the script. */
+  readonly commandLines: readonly CommandLine[]
+  /** Runs of the whole role: array tasks, completions. */
+  readonly tasks: number
+  /** Tasks that run at one time. */
+  readonly concurrentTasks: number
+  /** Wall-clock limit of one task; absent where the manifest sets none. */
+  readonly timeLimitSeconds?: Sourced<number>
+}
+
+/** The facts a user has to learn from a manifest; the report says them in its own words. */
+export type WarningCode =
+  | 'no-time-limit'
+  | 'gpu-type-unknown'
+  | 'gpu-type-hint-only'
+  | 'gpu-type-ambiguous'
+  | 'gpu-count-inferred'
+  | 'gpu-count-unknown'
+  | 'exclusive-whole-node'
+  | 'directive-ignored'
+  | 'variable-in-directive'
+  | 'time-format-trap'
+  | 'conflict'
+  | 'unresolved-template'
+  | 'unknown-arguments'
+  | 'fractional-gpu'
+  | 'no-training-facts'
+  | 'autoscaling-range'
+  | 'long-running-service'
+  | 'multiple-runs'
+  | 'child-jobs'
+  | 'retries-multiply-cost'
+  | 'suspended'
+  | 'accelerator-not-gpu'
+  | 'last-flag-wins'
+  | 'idle-gpus'
+  | 'time-limit-too-short-to-judge'
+  | 'recurring'
+  | 'external-file-missing'
+  | 'default-filled'
+  | 'scheduler-will-refuse'
+  | 'no-directives'
+  | 'cannot-parse-script'
+
+/** Something the user should know before saying yes; never stops the quote. */
+export interface Warning {
+  readonly code: WarningCode
+  readonly text: string
+  readonly place?: Place
+}
+
+/** What a manifest asks for, whichever scheduler reads it. */
+export interface Job {
+  readonly name: string
+  readonly scheduler: 'slurm' | 'kubernetes'
+  /** What it is called by its scheduler: `batch script`, `Job`, `PyTorchJob`. */
+  readonly kind: string
+  readonly place: Place
+  readonly roles: readonly Role[]
+  /** Whether it ends by itself; a Deployment or a notebook does not. */
+  readonly endless: boolean
+  /** Account, namespace, QOS and so on: where the question says it goes. */
+  readonly destination: Readonly<Record<string, string>>
+  /** `#GPUFARE` lines or `gpufare.dev/` annotations. */
+  readonly declarations: Declarations
+  readonly warnings: readonly Warning[]
+}

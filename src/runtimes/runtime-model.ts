@@ -1,0 +1,45 @@
+import type { Candidate } from '../candidates.ts'
+import type { Job } from '../job.ts'
+import type { Sourced } from '../sourced.ts'
+import type { Workload } from '../workload.ts'
+
+/** How a runtime is known; users see these five words in every row. */
+export type Basis = 'history' | 'measured' | 'declared' | 'model' | 'limit'
+
+/** Eight of ten actual runs should fall between `p10` and `p90`. */
+export interface Range {
+  readonly p10: number
+  readonly p50: number
+  readonly p90: number
+}
+
+/** One line of the arithmetic behind a runtime, for `--explain`. */
+export interface Working {
+  readonly what: string
+  /** The figure with its unit, ready to read. */
+  readonly figure: string
+  readonly origin: Sourced<unknown>['origin']
+}
+
+/** How long one task of the job runs: a range, or only a bound where nothing but the time limit is known. */
+export type Runtime =
+  | { readonly basis: Exclude<Basis, 'limit'>; readonly seconds: Range; readonly working: readonly Working[] }
+  | { readonly basis: 'limit'; readonly upperBoundSeconds: number; readonly working: readonly Working[] }
+
+/** A run that is over: what the history and measured bases go by. */
+export interface PastRun {
+  readonly jobName: string
+  readonly gpuName: string
+  readonly gpuCount: number
+  readonly seconds: number
+  readonly origin: Sourced<unknown>['origin']
+}
+
+/**
+ * One way of knowing how long a job takes on a candidate. It answers undefined when it does not know, and never guesses:
+ * the next one in the list is asked then. The last in the list, `limit`, knows only a bound.
+ */
+export interface RuntimeModel {
+  readonly basis: Basis
+  predict(job: Job, workloads: readonly Workload[], candidate: Candidate, past: readonly PastRun[]): Runtime | undefined
+}

@@ -1,0 +1,61 @@
+import type { Place } from './errors.ts'
+import type { Model } from './model.ts'
+import type { Sourced } from './sourced.ts'
+
+/** Number format of the matrix work. */
+export type Precision = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8'
+
+/** Which parameters are trained, and how the frozen ones are kept. */
+export type TrainingMethod = 'full' | 'lora' | 'qlora'
+
+/** How the work is split over the GPUs. */
+export interface Parallelism {
+  readonly tensor: number
+  readonly pipeline: number
+  /** Interleaved pipeline chunks per stage. */
+  readonly interleave: number
+  readonly context: number
+  readonly expert: number
+  /** What data-parallel ranks share: nothing, optimizer (ZeRO-1), also gradients (2), also weights (3, FSDP). */
+  readonly sharding: 'none' | 'optimizer' | 'gradients' | 'weights' | 'unknown'
+}
+
+/** One run a job makes: what is computed. What cannot be known is absent, never guessed. */
+export interface Workload {
+  readonly purpose: 'train' | 'evaluate' | 'infer' | 'serve' | 'other'
+  /** `hf-trainer`, `megatron-lm`, `nanogpt`, `pytorch`, or absent. */
+  readonly framework?: Sourced<string>
+  /** The line of the command that starts it. */
+  readonly place: Place
+  /** Name of the role whose GPUs it uses. */
+  readonly role: string
+  /** The model's name as written, even where no table knows it. */
+  readonly modelName?: Sourced<string>
+  readonly model?: Sourced<Model>
+  readonly dataset?: Sourced<string>
+  readonly steps?: Sourced<number>
+  readonly epochs?: Sourced<number>
+  readonly samples?: Sourced<number>
+  /** All tokens of the run: steps x global batch x sequence length, or as declared. */
+  readonly tokens?: Sourced<number>
+  /** Sequences or images of one optimizer step, over all GPUs. */
+  readonly globalBatch?: Sourced<number>
+  readonly microBatch?: Sourced<number>
+  readonly gradientAccumulation?: Sourced<number>
+  readonly sequenceLength?: Sourced<number>
+  readonly precision?: Sourced<Precision>
+  readonly method?: Sourced<TrainingMethod>
+  readonly loraRank?: Sourced<number>
+  readonly parallelism?: Sourced<Parallelism>
+  readonly activationRecompute?: Sourced<'none' | 'selective' | 'full'>
+  readonly flashAttention?: Sourced<boolean>
+  readonly compiled?: Sourced<boolean>
+  readonly optimizer?: Sourced<'adam' | 'adam-8bit' | 'sgd' | 'adafactor' | 'other'>
+  readonly cpuOffload?: Sourced<boolean>
+  /** Processes its launchers start, one for each GPU as a rule. */
+  readonly processes?: Sourced<number>
+  /** Times this run is made one after the other. */
+  readonly repetitions: number
+  /** It may not run at all: it stands in a branch that is not known. */
+  readonly conditional: boolean
+}

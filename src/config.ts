@@ -1,5 +1,6 @@
 import type { Place } from './errors.ts'
 import type { Sourced } from './sourced.ts'
+import type { Currency } from './units.ts'
 
 /** A partition or node pool: equal machines of a cluster, and what their GPUs cost. */
 export interface Pool {
@@ -29,14 +30,6 @@ export interface Cluster {
   /** Slurm ClusterName or kube context it stands for; absent = any. */
   readonly context?: string
   readonly pools: readonly Pool[]
-}
-
-/** Currency of every amount shown. Inside, amounts are US dollars. */
-export interface Currency {
-  /** ISO 4217 code, `EUR`. */
-  readonly code: string
-  /** Units of the currency for one US dollar. */
-  readonly perUsd: number
 }
 
 /** gpufare.yaml, the files of repository, user and site laid over each other. */

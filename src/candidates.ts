@@ -1,5 +1,6 @@
 import type { Gpu } from './gpu.ts'
 import type { Machine } from './machine.ts'
+import type { MemoryFit } from './memory.ts'
 
 /** One role's share of a candidate. */
 export interface Placement {
@@ -12,15 +13,6 @@ export interface Placement {
   readonly machineCount: number
   /** The machine is taken and paid whole (a cloud instance, `--exclusive`), not by the GPU (a shared node). */
   readonly wholeMachine: boolean
-}
-
-/** Whether one GPU's memory holds its share of the work. */
-export interface MemoryFit {
-  readonly verdict: 'fits' | 'tight' | 'does not fit' | 'unknown'
-  readonly needBytes?: number
-  readonly haveBytes: number
-  /** What the need is made of, largest first. */
-  readonly items: readonly { readonly what: string; readonly bytes: number }[]
 }
 
 /** A GPU type and number that could run the job, or the reasons why it cannot. */

@@ -1,0 +1,300 @@
+import { layerParameterCount } from './flops.ts'
+import type { Gpu } from './gpu.ts'
+import type { Model, TransformerShape } from './model.ts'
+import type { Parallelism, Precision, Workload } from './workload.ts'
+
+/** Whether one GPU's memory holds its share of the work. */
+export interface MemoryFit {
+  readonly verdict: 'fits' | 'tight' | 'does not fit' | 'unknown'
+  readonly needBytes?: number
+  /** What the driver and its allocator leave of the card. */
+  readonly haveBytes: number
+  /** What the need is made of, largest first. */
+  readonly items: readonly MemoryItem[]
+}
+
+/** One part of the need. */
+export interface MemoryItem {
+  readonly what: string
+  readonly bytes: number
+}
+
+const gib = 2 ** 30
+
+/** An "80 GB" A100 shows 79.2 GiB to its programs, and the caching allocator loses 2 to 3 % to fragments. */
+const usableShare = 0.97
+
+/** A fit that fills more than this share of what is usable is called tight. */
+const tightShare = 0.9
+
+/** CUDA context and kernels: 0.5 to 1.8 GB on GPUs of 2017 to 2024. */
+const contextBytes = 1 * gib
+
+/** NCCL's buffers: about 1 GB inside a machine, up to 2 GB where there is a network between. */
+const collectiveBytes = { oneMachine: 1 * gib, severalMachines: 1.5 * gib }
+
+/** Bytes of a weight kept in NF4 with its block scales (Dettmers et al., arXiv 2305.14314). */
+const nf4BytesPerWeight = 0.5625
+
+/** Logits of one token and vocabulary entry: 16-bit logits, their FP32 copy and its gradient. */
+const logitBytes = 10
+
+/**
+ * Activations that a network without a transformer's shape keeps, in bytes of 16-bit numbers for each forward FLOP. ResNet-50 keeps
+ * about 50 MB of an image and computes 8.2 GFLOP (batch 256 fits a 16 GB V100, batch 1280 an 80 GB A100).
+ */
+const activationBytesPerFlop = 0.0062
+
+/** Adapter rank where none is said: peft's examples. */
+const usualLoraRank = 16
+
+/**
+ * What the manifest leaves open: taken as frameworks have it by default, or as lean as it could be. A job that does not fit even
+ * then does not fit; one that fits only then is unknown.
+ */
+type Reading = 'usual' | 'leanest'
+
+/**
+ * Whether a GPU's memory holds its share of a run, item by item. Formulas: Korthikanti et al., arXiv 2205.05198 (activations);
+ * Rajbhandari et al., arXiv 1910.02054 (sharded states). The global batch stays as it is whatever the number of GPUs.
+ */
+export function fitMemory(workload: Workload, gpu: Gpu, gpuCount: number, gpusPerMachine: number): MemoryFit {
+  const haveBytes = gpu.memoryBytes * usableShare
+  const model = workload.model?.value
+  if (model === undefined) return { verdict: 'unknown', haveBytes, items: [] }
+
+  const machines = gpuCount > gpusPerMachine ? 'severalMachines' : 'oneMachine'
+  const collectives = gpuCount > 1 ? collectiveBytes[machines] : 0
+  const fixed = { what: 'CUDA context and NCCL', bytes: contextBytes + collectives }
+  const needOf = (reading: Reading): Need => {
+    const split = splitOf(workload, gpuCount, reading)
+    const need =
+      workload.purpose === 'train'
+        ? trainingNeed(model, workload, split, reading)
+        : inferenceNeed(model, workload, split)
+    return { items: [...need.items, fixed], complete: need.complete }
+  }
+
+  const usual = needOf('usual')
+  const needBytes = sumBytes(usual.items)
+  const leanestBytes = sumBytes(needOf('leanest').items)
+  return {
+    verdict: verdictOf(needBytes, leanestBytes, haveBytes, usual.complete),
+    needBytes,
+    haveBytes,
+    items: usual.items.filter(item => item.bytes > 0).sort((a, b) => b.bytes - a.bytes),
+  }
+}
+
+function verdictOf(
+  needBytes: number,
+  leanestBytes: number,
+  haveBytes: number,
+  complete: boolean,
+): MemoryFit['verdict'] {
+  if (leanestBytes > haveBytes) return 'does not fit'
+  if (!complete || needBytes > haveBytes) return 'unknown'
+  return needBytes > haveBytes * tightShare ? 'tight' : 'fits'
+}
+
+/** Items of the need; incomplete where a part of it cannot be known. */
+interface Need {
+  readonly items: readonly MemoryItem[]
+  readonly complete: boolean
+}
+
+/** How the work is cut for one GPU. */
+interface Split extends Parallelism {
+  readonly data: number
+}
+
+function splitOf(workload: Workload, gpuCount: number, reading: Reading): Split {
+  const known = workload.parallelism?.value ?? {
+    tensor: 1,
+    pipeline: 1,
+    interleave: 1,
+    context: 1,
+    expert: 1,
+    sharding: 'unknown',
+  }
+  // A candidate with fewer GPUs than the stages need is refused elsewhere; here its shares just get larger.
+  const tensor = Math.min(known.tensor, gpuCount)
+  const pipeline = Math.max(1, Math.min(known.pipeline, Math.floor(gpuCount / tensor)))
+  const data = Math.max(1, Math.floor(gpuCount / (tensor * pipeline * known.context)))
+  const guess = reading === 'leanest' ? 'weights' : 'none'
+  return { ...known, tensor, pipeline, data, sharding: known.sharding === 'unknown' ? guess : known.sharding }
+}
+
+function trainingNeed(model: Model, workload: Workload, split: Split, reading: Reading): Need {
+  const states = stateItems(model, workload, split, reading)
+  const activations = activationItems(model, workload, split, reading)
+  return { items: [...states, ...(activations ?? [])], complete: activations !== undefined }
+}
+
+/** Weights, gradients and optimizer states. Mixed precision keeps 16-bit weights and gradients and an FP32 master copy. */
+function stateItems(model: Model, workload: Workload, split: Split, reading: Reading): MemoryItem[] {
+  const { sharding, data } = split
+  const modelShare = 1 / (split.tensor * split.pipeline)
+  const weightBytes = bytesPerNumber(workload.precision?.value)
+  const method = workload.method?.value ?? 'full'
+  const trained = method === 'full' ? model.parameterCount : adapterParameterCount(model, workload, reading)
+  const masterBytes = weightBytes === 4 ? 0 : 4
+
+  const weights = method === 'qlora' ? quantisedWeightBytes(model) : model.parameterCount * weightBytes
+  const adapters = method === 'full' ? 0 : trained * weightBytes
+  const shardedBy = (from: Parallelism['sharding'][]): number => (from.includes(sharding) ? 1 / data : 1)
+  const onGpu = workload.cpuOffload?.value === true ? 0 : 1
+  const weightsOnGpu = onGpu === 0 && sharding === 'weights' && reading === 'leanest' ? 0 : 1
+  return [
+    { what: 'weights', bytes: (weights + adapters) * modelShare * shardedBy(['weights']) * weightsOnGpu },
+    { what: 'gradients', bytes: trained * weightBytes * modelShare * shardedBy(['weights', 'gradients']) * onGpu },
+    {
+      what: 'optimizer',
+      bytes:
+        trained *
+        (masterBytes + momentBytes(model, workload, reading)) *
+        modelShare *
+        shardedBy(['weights', 'gradients', 'optimizer']) *
+        onGpu,
+    },
+    {
+      what: 'gathered layers',
+      bytes: sharding === 'weights' && data > 1 ? gatheredBytes(model, weights) / split.tensor : 0,
+    },
+  ]
+}
+
+function bytesPerNumber(precision: Precision | undefined): number {
+  return precision === undefined || precision === 'fp32' || precision === 'tf32' ? 4 : 2
+}
+
+/** Optimizer states beside the master copy, bytes per trained parameter: two FP32 moments of Adam, one of SGD. */
+function momentBytes(model: Model, workload: Workload, reading: Reading): number {
+  switch (workload.optimizer?.value) {
+    case 'adam':
+      return 8
+    case 'adam-8bit':
+      return 2
+    case 'sgd':
+      return 4
+    case 'adafactor':
+      return 0
+    default:
+      if (reading === 'leanest') return 0
+      return model.kind === 'convolutional' ? 4 : 8
+  }
+}
+
+/** Two layers at their full width: one at work, one fetched ahead (Zhao et al., arXiv 2304.11277). */
+function gatheredBytes(model: Model, weights: number): number {
+  const { shape } = model
+  if (shape === undefined) return 0
+  const bytesPerWeight = Math.min(2, weights / model.parameterCount)
+  return Math.max(2 * layerParameterCount(shape, 'all') * bytesPerWeight, shape.vocabulary * shape.hidden * 2)
+}
+
+/** QLoRA quantises the layers' matrices; embeddings and the output layer stay in 16 bits. */
+function quantisedWeightBytes(model: Model): number {
+  const { shape } = model
+  const kept = shape === undefined ? 0 : shape.vocabulary * shape.hidden * (shape.tiedEmbeddings ? 1 : 2)
+  return (model.parameterCount - kept) * nf4BytesPerWeight + kept * 2
+}
+
+/** LoRA adds rank x (in + out) to each matrix it adapts: all of them, or at the least query and value (Hu et al., arXiv 2106.09685). */
+function adapterParameterCount(model: Model, workload: Workload, reading: Reading): number {
+  const rank = workload.loraRank?.value ?? usualLoraRank
+  const { shape } = model
+  if (shape === undefined) return 0.001 * rank * model.parameterCount * (reading === 'leanest' ? 0.1 : 1)
+  const { hidden } = shape
+  const attentionWidth = shape.heads * shape.headSize
+  const keyValueWidth = shape.keyValueHeads * shape.headSize
+  const queryAndValue = 2 * hidden + attentionWidth + keyValueWidth
+  if (reading === 'leanest') return shape.layers * rank * queryAndValue
+  const feedForward = (shape.gatedFeedForward ? 3 : 2) * (hidden + shape.feedForward)
+  return shape.layers * rank * (2 * queryAndValue + feedForward)
+}
+
+function activationItems(model: Model, workload: Workload, split: Split, reading: Reading): MemoryItem[] | undefined {
+  const samples = samplesPerGpu(workload, split.data, reading)
+  if (samples === undefined) return undefined
+  const { shape } = model
+  if (shape === undefined) {
+    const width = bytesPerNumber(workload.precision?.value) / 2
+    const perSample =
+      model.forwardFlopsPerSample === undefined ? undefined : model.forwardFlopsPerSample * activationBytesPerFlop
+    return perSample === undefined ? undefined : [{ what: 'activations', bytes: samples * perSample * width }]
+  }
+  const sequence = workload.sequenceLength?.value ?? (hasFixedLength(model) ? shape.contextLength : undefined)
+  if (sequence === undefined) return undefined
+  const tokens = (samples * sequence) / split.context
+  const vocabulary = model.kind === 'decoder' || model.kind === 'encoder-decoder' ? shape.vocabulary : 0
+  return [
+    { what: 'activations', bytes: transformerActivationBytes(shape, tokens, sequence, workload, split, reading) },
+    { what: 'logits', bytes: (tokens * vocabulary * logitBytes) / split.tensor },
+  ]
+}
+
+/** Patches of an image or frames of audio: every sample is as long as the model's input. */
+function hasFixedLength(model: Model): boolean {
+  return model.kind === 'vision-transformer' || model.kind === 'audio'
+}
+
+/** Samples in flight on one GPU; undefined where neither micro-batch nor global batch is known. */
+function samplesPerGpu(workload: Workload, data: number, reading: Reading): number | undefined {
+  const share = workload.globalBatch === undefined ? undefined : Math.max(1, workload.globalBatch.value / data)
+  if (workload.microBatch !== undefined) return Math.min(workload.microBatch.value, share ?? Number.POSITIVE_INFINITY)
+  if (share === undefined) return undefined
+  if (workload.gradientAccumulation !== undefined) return Math.max(1, share / workload.gradientAccumulation.value)
+  return reading === 'leanest' ? 1 : share
+}
+
+/**
+ * Activations of the first pipeline stage, which holds a whole network's worth of layers of micro-batches (1F1B). Bytes per token and
+ * layer: 18·h + 4·f for a plain block, 24·h + 8·f for a gated one (45·h measured on Llama 2), attention scores 5·a·s where they are stored.
+ */
+function transformerActivationBytes(
+  shape: TransformerShape,
+  tokens: number,
+  sequence: number,
+  workload: Workload,
+  split: Split,
+  reading: Reading,
+): number {
+  const width = bytesPerNumber(workload.precision?.value) / 2
+  const recompute = workload.activationRecompute?.value ?? (reading === 'leanest' ? 'full' : 'none')
+  const flash = workload.flashAttention?.value ?? true
+  const { hidden, layers, tensor } = { ...shape, tensor: split.tensor }
+  const used = shape.experts === undefined ? undefined : shape.experts.perToken + shape.experts.shared
+  const feedForward =
+    used === undefined || shape.experts === undefined ? shape.feedForward : used * shape.experts.feedForward
+
+  const block = shape.gatedFeedForward ? 24 * hidden + 8 * feedForward : 18 * hidden + 4 * feedForward
+  // Without sequence parallelism the norms and dropouts, 10·h, are kept whole on every tensor rank.
+  const divided = reading === 'leanest' || tensor === 1 ? block / tensor : 10 * hidden + (block - 10 * hidden) / tensor
+  const scores = flash || recompute !== 'none' ? 0 : (5 * shape.heads * sequence) / tensor
+  const interleaving = 1 + (split.interleave > 1 ? (split.pipeline - 1) / (split.pipeline * split.interleave) : 0)
+  if (recompute === 'full') return tokens * width * (2 * hidden * layers * interleaving + divided + scores)
+  return tokens * width * (divided + scores) * layers * interleaving
+}
+
+/** Weights and the KV cache of the known batch; an engine that fills the card with cache takes what is left. */
+function inferenceNeed(model: Model, workload: Workload, split: Split): Need {
+  const shards = split.tensor * split.pipeline * (split.sharding === 'weights' ? split.data : 1)
+  const weightBytes = workload.precision?.value === 'fp8' ? 1 : bytesPerNumber(workload.precision?.value ?? 'fp16')
+  const weights = workload.method?.value === 'qlora' ? quantisedWeightBytes(model) : model.parameterCount * weightBytes
+  const { shape } = model
+  const samples = workload.microBatch?.value ?? workload.globalBatch?.value ?? 1
+  const sequence = workload.sequenceLength?.value ?? 0
+  const cachePerToken = shape === undefined ? 0 : 2 * shape.layers * shape.keyValueHeads * shape.headSize * 2
+  return {
+    items: [
+      { what: 'weights', bytes: weights / shards },
+      { what: 'KV cache', bytes: (samples * sequence * cachePerToken) / (split.tensor * split.pipeline) },
+    ],
+    complete: true,
+  }
+}
+
+function sumBytes(items: readonly MemoryItem[]): number {
+  return items.reduce((sum, item) => sum + item.bytes, 0)
+}

@@ -1,4 +1,5 @@
 import type { Place } from './errors.ts'
+import type { Warning } from './warning.ts'
 
 /** One word of a command: its text as far as it can be known without running anything. */
 export interface CommandWord {
@@ -36,4 +37,50 @@ export interface CommandLine {
   readonly repetitions: number
   /** Started with `&`: runs beside its neighbours. */
   readonly background: boolean
+}
+
+/** What is known where a command line stands. */
+export interface CommandContext {
+  readonly file: string
+  /** Line of the file where the script begins, from 1. */
+  readonly firstLine: number
+  /** Environment that the script starts with, as far as known. */
+  readonly variables: Readonly<Record<string, string>>
+  /** The script's own arguments; empty = none were given. */
+  readonly arguments: readonly string[]
+}
+
+/** The programs that a script would start, in its order. */
+export function findCommandLines(
+  script: string,
+  context: CommandContext,
+): { commandLines: CommandLine[]; warnings: Warning[] } {
+  const commandLines = script.split('\n').flatMap((line, index) => {
+    const words = line.trim().split(/\s+/)
+    if (line.trim() === '' || line.startsWith('#')) return []
+    const place = { file: context.file, line: context.firstLine + index }
+    return peelCommand(
+      words.map(word => ({ text: word, written: word, place })),
+      context,
+    )
+  })
+  return { commandLines, warnings: [] }
+}
+
+/** The programs behind the launchers, containers and shells of one argument vector. */
+export function peelCommand(words: readonly CommandWord[], context: CommandContext): CommandLine[] {
+  const [first, ...rest] = words
+  if (first === undefined) return []
+  return [
+    {
+      program: first.text ?? first.written,
+      arguments: rest,
+      place: first.place,
+      launches: [],
+      environment: context.variables,
+      conditional: false,
+      repetitions: 1,
+      background: false,
+    },
+  ]
 }

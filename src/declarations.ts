@@ -1,4 +1,5 @@
-import type { Sourced } from './sourced.ts'
+import type { Fault, Place } from './errors.ts'
+import { type Sourced, sourced, withoutAbsent } from './sourced.ts'
 
 /** A measured speed the user vouches for: `2450 samples/s on 8xa100-80gb`. */
 export interface DeclaredThroughput {
@@ -35,4 +36,213 @@ export interface Declarations {
   readonly costCenter?: Sourced<string>
   /** Candidates to consider, as written: `8xt4`, `l40s`. */
   readonly gpus?: Sourced<readonly string[]>
+}
+
+/** One `#GPUFARE key=value` line or `gpufare.dev/key: value` annotation. */
+export interface DeclarationEntry {
+  readonly key: string
+  readonly value: string
+  readonly place: Place
+}
+
+/** Reads one value; undefined when it is not of the kind that `expected` describes. */
+interface Kind<T> {
+  readonly expected: string
+  read(value: string): T | undefined
+}
+
+const SUFFIXES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, b: 1e9, t: 1e12 }
+
+/** `7B`, `1.5k`, `1_000`, `300B tokens` (the unit's name may follow), `2,450`, `3e-4`; undefined for anything else. */
+export function readCount(value: string, unit?: RegExp): number | undefined {
+  const match = /^([\d_,]*\.?\d+(?:e[+-]?\d+)?)\s*([kmgbt]?)\s*([a-z]*)$/i.exec(value.trim())
+  if (match === null) return undefined
+  const [, digits = '', suffix = '', word = ''] = match
+  if (word !== '' && !unit?.test(word)) return undefined
+  const number = Number(digits.replace(/[_,]/g, ''))
+  const factor = SUFFIXES[suffix.toLowerCase()]
+  return Number.isFinite(number) && factor !== undefined ? number * factor : undefined
+}
+
+const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** `4h`, `90m`, `2h30m`, `1.5d`, or as Slurm writes it with hours: `4:00:00`, `1-02:00:00`. Answers seconds. */
+export function readDuration(value: string): number | undefined {
+  const text = value.trim().toLowerCase()
+  const clock = /^(?:(\d+)-)?(\d+):([0-5]?\d):([0-5]?\d)$/.exec(text)
+  if (clock !== null) {
+    const [days = 0, hours = 0, minutes = 0, seconds = 0] = clock.slice(1).map(part => Number(part ?? 0))
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+  }
+  if (!/^(?:\d+(?:\.\d+)?\s*(?:s|m|h|d|w)[a-z]*\s*)+$/.test(text)) return undefined
+  let total = 0
+  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/g)) {
+    if (!/^(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$/.test(unit)) return undefined
+    total += Number(amount) * (SECONDS_OF[unit.charAt(0)] ?? Number.NaN)
+  }
+  return total
+}
+
+/** `8xa100-80gb` or `a100-80gb` (one GPU). */
+function readGpus(value: string): { gpuCount: number; gpuName: string } | undefined {
+  const match = /^(?:(\d+)\s*[x*×]\s*)?([a-z][\w.-]*)$/i.exec(value.trim())
+  if (match?.[2] === undefined) return undefined
+  const gpuCount = Number(match[1] ?? 1)
+  return gpuCount > 0 ? { gpuCount, gpuName: match[2] } : undefined
+}
+
+function count(what: string, unit: RegExp): Kind<number> {
+  return {
+    expected: `${what}, such as 1000, 1_000 or 1.5M`,
+    read: value => {
+      const number = readCount(value, unit)
+      return number !== undefined && number > 0 ? number : undefined
+    },
+  }
+}
+
+const text: Kind<string> = { expected: 'some text', read: value => value.trim() || undefined }
+
+function oneOf(...words: readonly string[]): Kind<string> {
+  return {
+    expected: `one of ${words.join(', ')}`,
+    read: value => words.find(word => word === value.trim().toLowerCase()),
+  }
+}
+
+const duration: Kind<number> = {
+  expected: 'a duration, such as 4h, 90m, 2h30m or 1-02:00:00',
+  read: value => {
+    const seconds = readDuration(value)
+    return seconds !== undefined && seconds > 0 ? seconds : undefined
+  },
+}
+
+const throughput: Kind<DeclaredThroughput> = {
+  expected: 'a speed and the GPUs it was measured on, such as 2450 samples/s on 8xa100-80gb',
+  read: value => {
+    const match = /^(.+?)\s*(samples?|tokens?|steps?)\s*\/\s*s(?:ec(?:ond)?)?\s+on\s+(.+)$/i.exec(value.trim())
+    if (match === null) return undefined
+    const [, speed = '', unit = '', gpus = ''] = match
+    const perSecond = readCount(speed)
+    const measuredOn = readGpus(gpus)
+    if (perSecond === undefined || perSecond <= 0 || measuredOn === undefined) return undefined
+    const named = (['samples', 'tokens', 'steps'] as const).find(name =>
+      unit.toLowerCase().startsWith(name.slice(0, -1)),
+    )
+    return named && { perSecond, unit: named, ...measuredOn }
+  },
+}
+
+const runtime: Kind<DeclaredRuntime> = {
+  expected: 'a duration and, if need be, the GPUs it was measured on, such as 4h on 8xa100-80gb',
+  read: value => {
+    const [time = '', gpus, ...rest] = value.split(/\s+on\s+/i)
+    const seconds = duration.read(time)
+    if (seconds === undefined || rest.length > 0) return undefined
+    if (gpus === undefined) return { seconds }
+    const measuredOn = readGpus(gpus)
+    return measuredOn && { seconds, ...measuredOn }
+  },
+}
+
+const gpuList: Kind<readonly string[]> = {
+  expected: 'GPU types, each with a number if need be, such as 8xt4, l40s',
+  read: value => {
+    const names = value.split(/[,\s]+/).filter(name => name !== '')
+    return names.length > 0 && names.every(name => readGpus(name)) ? names : undefined
+  },
+}
+
+const KINDS = {
+  model: text,
+  params: count('a number of parameters', /^(params?|parameters?)$/i),
+  tokens: count('a number of tokens', /^tokens?$/i),
+  samples: count('a number of samples', /^(samples?|sequences?|images?|examples?)$/i),
+  epochs: count('a number of epochs', /^epochs?$/i),
+  steps: count('a number of optimizer steps', /^(steps?|iterations?|iters?)$/i),
+  batch: count('sequences or images of one optimizer step, over all GPUs', /^(samples?|sequences?|images?)$/i),
+  'seq-len': count('a number of tokens', /^tokens?$/i),
+  precision: oneOf('fp32', 'tf32', 'fp16', 'bf16', 'fp8'),
+  method: oneOf('full', 'lora', 'qlora'),
+  throughput,
+  runtime,
+  'checkpoint-interval': duration,
+  team: text,
+  'cost-center': text,
+  gpus: gpuList,
+}
+
+/** The keys that may be declared, in the order README lists them. */
+export const DECLARATION_KEYS: readonly string[] = Object.keys(KINDS)
+
+/**
+ * What `#GPUFARE` lines or `gpufare.dev/` annotations say; the later of two lines with one key wins. A key that is not
+ * known or a value of the wrong kind is a fault, and the other lines are read all the same.
+ */
+export function readDeclarations(entries: readonly DeclarationEntry[]): {
+  declarations: Declarations
+  faults: readonly Fault[]
+} {
+  const faults: Fault[] = []
+  for (const { key, place } of entries) {
+    if (!DECLARATION_KEYS.includes(key)) faults.push(unknownKey(key, place))
+  }
+  function last<T>(key: string, kind: Kind<T>): Sourced<T> | undefined {
+    let read: Sourced<T> | undefined
+    for (const entry of entries.filter(candidate => candidate.key === key)) {
+      const value = kind.read(entry.value)
+      if (value === undefined) faults.push(wrongValue(entry, kind.expected))
+      else read = sourced(value, { kind: 'annotation', place: entry.place })
+    }
+    return read
+  }
+  const declarations = withoutAbsent({
+    model: last('model', KINDS.model),
+    params: last('params', KINDS.params),
+    tokens: last('tokens', KINDS.tokens),
+    samples: last('samples', KINDS.samples),
+    epochs: last('epochs', KINDS.epochs),
+    steps: last('steps', KINDS.steps),
+    batch: last('batch', KINDS.batch),
+    sequenceLength: last('seq-len', KINDS['seq-len']),
+    precision: last('precision', KINDS.precision),
+    method: last('method', KINDS.method),
+    throughput: last('throughput', KINDS.throughput),
+    runtime: last('runtime', KINDS.runtime),
+    checkpointIntervalSeconds: last('checkpoint-interval', KINDS['checkpoint-interval']),
+    team: last('team', KINDS.team),
+    costCenter: last('cost-center', KINDS['cost-center']),
+    gpus: last('gpus', KINDS.gpus),
+  })
+  return { declarations, faults }
+}
+
+function wrongValue(entry: DeclarationEntry, expected: string): Fault {
+  return { place: entry.place, message: `${entry.key}=${entry.value}: expected ${expected}` }
+}
+
+function unknownKey(key: string, place: Place): Fault {
+  const nearest = DECLARATION_KEYS.map(known => ({ known, distance: editDistance(key.toLowerCase(), known) })).sort(
+    (a, b) => a.distance - b.distance,
+  )[0]
+  const hint =
+    nearest !== undefined && nearest.distance <= 3
+      ? `did you mean ${nearest.known}?`
+      : `known keys: ${DECLARATION_KEYS.join(', ')}`
+  return { place, message: `${key}: not a key gpufare knows`, hint }
+}
+
+/** Levenshtein's distance: insertions, deletions and replacements that turn one word into the other. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced))
+    }
+    row = next
+  }
+  return row[to.length] ?? 0
 }

@@ -31,3 +31,13 @@ export interface Sourced<T> {
 export function sourced<T>(value: T, origin: Origin): Sourced<T> {
   return { value, origin }
 }
+
+/** An object whose members may be absent, but are not undefined. */
+export type Present<T> = { -readonly [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** The same object without its undefined members: absent means unknown. */
+export function withoutAbsent<T extends object>(values: T): Present<T> {
+  const present: Present<T> = { ...values }
+  for (const key in present) if (present[key] === undefined) delete present[key]
+  return present
+}

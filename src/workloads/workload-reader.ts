@@ -1,5 +1,6 @@
 import type { CommandLine } from '../command-lines.ts'
-import type { Job, Role, Warning } from '../job.ts'
+import type { Job, Role } from '../job.ts'
+import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
 
 /** Text of the files that command lines refer to, by the path as written there; a path that was not read says why. */

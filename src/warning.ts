@@ -1,0 +1,42 @@
+import type { Place } from './errors.ts'
+
+/** The facts a user has to learn from a manifest; the report says them in its own words. */
+export type WarningCode =
+  | 'no-time-limit'
+  | 'gpu-type-unknown'
+  | 'gpu-type-hint-only'
+  | 'gpu-type-ambiguous'
+  | 'gpu-count-inferred'
+  | 'gpu-count-unknown'
+  | 'exclusive-whole-node'
+  | 'directive-ignored'
+  | 'variable-in-directive'
+  | 'time-format-trap'
+  | 'conflict'
+  | 'unresolved-template'
+  | 'unknown-arguments'
+  | 'fractional-gpu'
+  | 'no-training-facts'
+  | 'autoscaling-range'
+  | 'long-running-service'
+  | 'multiple-runs'
+  | 'child-jobs'
+  | 'retries-multiply-cost'
+  | 'suspended'
+  | 'accelerator-not-gpu'
+  | 'last-flag-wins'
+  | 'idle-gpus'
+  | 'time-limit-too-short-to-judge'
+  | 'recurring'
+  | 'external-file-missing'
+  | 'default-filled'
+  | 'scheduler-will-refuse'
+  | 'no-directives'
+  | 'cannot-parse-script'
+
+/** Something the user should know before saying yes; never stops the quote. */
+export interface Warning {
+  readonly code: WarningCode
+  readonly text: string
+  readonly place?: Place
+}

@@ -1,16 +1,19 @@
-import type { Place } from './errors.ts'
-import type { Sourced } from './sourced.ts'
-import type { Currency } from './units.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { ConfigFile } from './config-schema.ts'
+import type { YamlDocument } from './document.ts'
+import { type Sourced, sourced } from './sourced.ts'
+import { type Currency, usDollars } from './units.ts'
 
 /** A partition or node pool: equal machines of a cluster, and what their GPUs cost. */
 export interface Pool {
-  /** Slurm partition or a name for the Kubernetes node pool. */
+  /** Slurm partition, or a name for the Kubernetes node pool. */
   readonly name: string
   /** GPU type as the file spells it; any name that gpus.csv knows. */
   readonly gpu: string
   readonly gpusPerNode: number
   readonly nodes?: number
-  /** The site's own rate in US dollars per GPU-hour, after currency. */
+  /** The site's own rate, US dollars per GPU-hour. */
   readonly usdPerGpuHour?: Sourced<number>
   /** A rented machine behind the pool: priced by the price table. */
   readonly machine?: { readonly provider: string; readonly instanceType: string; readonly region: string }
@@ -18,38 +21,187 @@ export interface Pool {
   /** How Slurm calls the GPU in `--gres=gpu:TYPE:n`; absent = untyped. */
   readonly gresType?: string
   readonly nodeSelector?: Readonly<Record<string, string>>
-  /** Kubernetes resource name; `nvidia.com/gpu` by default. */
+  /** Kubernetes resource name. */
   readonly resourceName: string
-  readonly maxTimeSeconds?: number
 }
 
 /** A cluster that jobs go to. */
 export interface Cluster {
   readonly name: string
   readonly scheduler: 'slurm' | 'kubernetes'
-  /** Slurm ClusterName or kube context it stands for; absent = any. */
+  /** Kube context it stands for; absent = any. */
   readonly context?: string
   readonly pools: readonly Pool[]
 }
 
-/** gpufare.yaml, the files of repository, user and site laid over each other. */
+/** gpufare.yaml: the files of repository, user and site laid over each other, the nearer one first. */
 export interface Config {
-  /** The files read, nearest first. */
   readonly files: readonly string[]
   readonly clusters: readonly Cluster[]
   /** Candidates to consider, as written: `l40s`, `8xt4`. */
   readonly candidates: readonly Sourced<string>[]
   /** Clouds whose list prices are shown, in order of preference. */
   readonly providers: readonly string[]
-  /** Regions, in order of preference. */
   readonly regions: readonly string[]
   readonly currency: Currency
   /** Taken off list prices, 0 to 1. */
   readonly discount?: Sourced<number>
-  /** P90 total in US dollars under which no question is asked; only the user's or site's file can set it. */
+  /** P90 total in US dollars under which no question is asked. */
   readonly askAboveUsd?: Sourced<number>
   readonly team?: Sourced<string>
   readonly costCenter?: Sourced<string>
-  /** Where each top-level key stands, for messages. */
-  readonly places: Readonly<Record<string, Place>>
+  /** Settings that were found and do not count, and why. */
+  readonly ignored: readonly string[]
+}
+
+/** Where configuration is looked for beside the manifest's own folders. */
+export interface ConfigHomes {
+  /** The user's file, `~/.config/gpufare/gpufare.yaml`. */
+  readonly user: string
+  /** The site's file, `/etc/gpufare/gpufare.yaml`. */
+  readonly site: string
+}
+
+const fileName = 'gpufare.yaml'
+
+/** A configuration that says nothing. */
+export const emptyConfig: Config = {
+  files: [],
+  clusters: [],
+  candidates: [],
+  providers: [],
+  regions: [],
+  currency: usDollars,
+  ignored: [],
+}
+
+/** The user's and the site's file, from the environment (XDG Base Directory Specification). */
+export function configHomes(environment: Readonly<Record<string, string | undefined>>): ConfigHomes {
+  const home = environment['XDG_CONFIG_HOME'] || join(environment['HOME'] ?? '/', '.config')
+  return { user: join(home, 'gpufare', fileName), site: '/etc/gpufare/gpufare.yaml' }
+}
+
+/**
+ * The configuration for a manifest in `folder`: its own folder's file or the next one upward within the repository, then
+ * the user's, then the site's. With `chosen` (`--config FILE`) that file stands in for the repository's.
+ * Throws InputError with every fault of a file.
+ */
+export async function readConfig(folder: string, homes: ConfigHomes, chosen?: string): Promise<Config> {
+  const near = chosen ?? findUpward(resolve(folder))
+  const files = [
+    ...(near === undefined ? [] : [{ path: near, trusted: chosen !== undefined }]),
+    ...[homes.user, homes.site]
+      .filter(path => path !== near && existsSync(path))
+      .map(path => ({ path, trusted: true })),
+  ]
+  if (files.length === 0) return emptyConfig
+  // Loaded late: the schema costs start-up time that a run without a configuration need not pay.
+  const [{ check, readYaml }, { ConfigFile }] = await Promise.all([
+    import('./document.ts'),
+    import('./config-schema.ts'),
+  ])
+  return files
+    .flatMap(({ path, trusted }) =>
+      readYaml(readFileSync(path, 'utf8'), path, 'yaml-1.2')
+        .slice(0, 1)
+        .map(document => configOf(check(ConfigFile, document), document, path, trusted)),
+    )
+    .reduceRight((far, nearer) => layOver(nearer, far), emptyConfig)
+}
+
+/** The nearest gpufare.yaml at or above a folder, not above the root of its git repository. */
+function findUpward(folder: string): string | undefined {
+  const path = join(folder, fileName)
+  if (existsSync(path)) return path
+  const parent = dirname(folder)
+  return parent === folder || existsSync(join(folder, '.git')) ? undefined : findUpward(parent)
+}
+
+function configOf(file: ConfigFile, document: YamlDocument, path: string, trusted: boolean): Config {
+  const currency =
+    file.currency === undefined ? usDollars : { code: file.currency.code, perUsd: file.currency['per-usd'] }
+  const from = <T>(value: T, ...keys: (string | number)[]): Sourced<T> =>
+    sourced(value, { kind: 'config', place: document.placeOf(keys) })
+  const askAbove = file['ask-above']
+  return {
+    files: [path],
+    clusters: (file.clusters ?? []).map((cluster, index) =>
+      clusterOf(cluster, currency, (value, ...keys) => from(value, 'clusters', index, ...keys)),
+    ),
+    candidates: (file.candidates ?? []).map((name, index) => from(name, 'candidates', index)),
+    providers: file.providers ?? [],
+    regions: file.regions ?? [],
+    currency,
+    ...(file.discount !== undefined && { discount: from(file.discount, 'discount') }),
+    ...(askAbove !== undefined && trusted && { askAboveUsd: from(askAbove / currency.perUsd, 'ask-above') }),
+    ...(file.team !== undefined && { team: from(file.team, 'team') }),
+    ...(file['cost-center'] !== undefined && { costCenter: from(file['cost-center'], 'cost-center') }),
+    ignored:
+      askAbove !== undefined && !trusted
+        ? [`${path}: ask-above counts only in your own or the site's file, a repository can't raise its own limit`]
+        : [],
+  }
+}
+
+type ClusterRow = NonNullable<ConfigFile['clusters']>[number]
+type From = <T>(value: T, ...keys: (string | number)[]) => Sourced<T>
+
+function clusterOf(cluster: ClusterRow, currency: Currency, from: From): Cluster {
+  if (cluster.scheduler === 'slurm') {
+    const pools = cluster.partitions.map((row, index) => ({
+      ...poolOf(row, currency, (value, ...keys) => from(value, 'partitions', index, ...keys)),
+      ...(row.gres !== undefined && { gresType: row.gres }),
+      resourceName: 'gpu',
+    }))
+    return { name: cluster.name, scheduler: 'slurm', pools }
+  }
+  const pools = cluster['node-pools'].map((row, index) => ({
+    ...poolOf(row, currency, (value, ...keys) => from(value, 'node-pools', index, ...keys)),
+    ...(row['node-selector'] !== undefined && { nodeSelector: row['node-selector'] }),
+    resourceName: row.resource ?? 'nvidia.com/gpu',
+  }))
+  return {
+    name: cluster.name,
+    scheduler: 'kubernetes',
+    ...(cluster.context !== undefined && { context: cluster.context }),
+    pools,
+  }
+}
+
+type PoolRow =
+  | Extract<ClusterRow, { scheduler: 'slurm' }>['partitions'][number]
+  | Extract<ClusterRow, { scheduler: 'kubernetes' }>['node-pools'][number]
+
+function poolOf(row: PoolRow, currency: Currency, from: From): Omit<Pool, 'resourceName'> {
+  return {
+    name: row.name,
+    gpu: row.gpu,
+    gpusPerNode: row['gpus-per-node'],
+    spot: row.spot ?? false,
+    ...(row.nodes !== undefined && { nodes: row.nodes }),
+    ...(row.rate !== undefined && { usdPerGpuHour: from(row.rate / currency.perUsd, 'rate') }),
+    ...(row.machine !== undefined && {
+      machine: {
+        provider: row.machine.provider,
+        instanceType: row.machine['instance-type'],
+        region: row.machine.region,
+      },
+    }),
+  }
+}
+
+/** The nearer file's settings win; clusters add up, and of two with one name the nearer counts. */
+function layOver(near: Config, far: Config): Config {
+  const known = new Set(near.clusters.map(cluster => cluster.name))
+  return {
+    ...far,
+    ...near,
+    files: [...near.files, ...far.files],
+    clusters: [...near.clusters, ...far.clusters.filter(cluster => !known.has(cluster.name))],
+    candidates: near.candidates.length > 0 ? near.candidates : far.candidates,
+    providers: near.providers.length > 0 ? near.providers : far.providers,
+    regions: near.regions.length > 0 ? near.regions : far.regions,
+    currency: near.currency === usDollars ? far.currency : near.currency,
+    ignored: [...near.ignored, ...far.ignored],
+  }
 }

@@ -1,0 +1,83 @@
+import { canRun, type Fare, requestedQuotes } from '../fare.ts'
+import type { Quote } from '../quote.ts'
+import { type Currency, formatDuration, formatMoney, secondsPerHour } from '../units.ts'
+
+/** One row of a report: a quote, how it stands against the job as written, and what that trade means. */
+export interface Row {
+  readonly quote: Quote
+  readonly label: string
+  /** `saves $40, takes 1h55m longer: 3m a dollar`; absent where nothing can be compared. */
+  readonly trade?: string
+}
+
+/** Rows shown where not all are asked for. */
+const rowsWorthKnowing = 8
+
+/**
+ * The rows of a fare: as written, then what can run, cheapest first, then what cannot. The cheapest that can run is
+ * among them however few are shown.
+ */
+export function rowsOf(fare: Fare, currency: Currency, all: boolean): readonly Row[] {
+  const reference = requestedQuotes(fare)[0]
+  const asWritten = fare.quotes.filter(quote => quote.candidate.asRequested)
+  const others = fare.quotes.filter(quote => !quote.candidate.asRequested)
+  const able = others.filter(quote => canRun(quote.candidate)).sort((a, b) => orderOf(a) - orderOf(b))
+  const unable = others.filter(quote => !canRun(quote.candidate))
+  const rows = [...asWritten, ...able, ...unable]
+  return (all ? rows : rows.slice(0, Math.max(rowsWorthKnowing, asWritten.length + 1))).map(quote =>
+    rowOf(quote, reference, currency),
+  )
+}
+
+/** Cheapest first; what has no cost goes by its rate, what has no price comes last. */
+function orderOf(quote: Quote): number {
+  return medianUsd(quote) ?? quote.usdPerHour ?? Number.POSITIVE_INFINITY
+}
+
+function rowOf(quote: Quote, reference: Quote | undefined, currency: Currency): Row {
+  if (!canRun(quote.candidate)) return { quote, label: quote.candidate.asRequested ? 'as written' : 'no' }
+  if (quote.candidate.asRequested) return { quote, label: quote.tier === 'spot' ? 'spot' : 'as written' }
+  if (reference === undefined || quote.tier !== reference.tier)
+    return { quote, label: quote.tier === 'spot' ? 'spot' : '' }
+  return { quote, ...compare(quote, reference, currency) }
+}
+
+/** How a quote stands against another of the same tier. */
+function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 'quote'> {
+  const usd = difference(medianUsd(quote), medianUsd(reference))
+  const seconds = difference(medianSeconds(quote), medianSeconds(reference))
+  if (usd === undefined || seconds === undefined) return compareRates(quote, reference)
+  const money = formatMoney(Math.abs(usd), currency)
+  const time = formatDuration(Math.abs(seconds))
+  if (usd < 0 && seconds <= 0) return { label: 'better', trade: `saves ${money} and ${time}` }
+  if (usd >= 0 && seconds >= 0) return { label: 'dearer', trade: `costs ${money} more and takes ${time} longer` }
+  if (usd < 0) {
+    return {
+      label: 'cheaper',
+      trade: `saves ${money}, takes ${time} longer: ${formatDuration(seconds / (-usd * currency.perUsd))} for each ${formatMoney(1 / currency.perUsd, currency)} saved`,
+    }
+  }
+  const perHourSaved = formatMoney((usd / -seconds) * secondsPerHour, currency)
+  return { label: 'faster', trade: `saves ${time}, costs ${money} more: ${perHourSaved} for each hour saved` }
+}
+
+/** Without runtimes only the rates can be compared: up to which slowdown the cheaper one pays. */
+function compareRates(quote: Quote, reference: Quote): Omit<Row, 'quote'> {
+  if (quote.usdPerHour === undefined || reference.usdPerHour === undefined) return { label: '' }
+  const ratio = reference.usdPerHour / quote.usdPerHour
+  if (ratio >= 1)
+    return { label: 'lower rate', trade: `pays if the job takes less than ${ratio.toFixed(1)} times as long` }
+  return { label: 'higher rate', trade: `pays if the job runs more than ${(1 / ratio).toFixed(1)} times as fast` }
+}
+
+function medianUsd(quote: Quote): number | undefined {
+  return quote.cost.kind === 'range' ? quote.cost.usd.p50 : undefined
+}
+
+function medianSeconds(quote: Quote): number | undefined {
+  return quote.runtime === undefined || quote.runtime.basis === 'limit' ? undefined : quote.runtime.seconds.p50
+}
+
+function difference(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : a - b
+}

@@ -1,0 +1,152 @@
+import type { Placement } from '../candidates.ts'
+import { canRun, type Fare } from '../fare.ts'
+import type { Role } from '../job.ts'
+import { totalToApprove } from '../policy.ts'
+import type { Price } from '../prices/price-source.ts'
+import type { Quote } from '../quote.ts'
+import type { Sourced } from '../sourced.ts'
+import { bytesPerGib } from '../units.ts'
+import type { Workload } from '../workload.ts'
+import type { Reporter } from './reporter.ts'
+
+/** Raised when a reader of the old form would misread the new one. */
+const schemaVersion = 1
+
+/** The report for programs: plain numbers with the unit in the key, US dollars; `gpufare-report.schema.json` describes it. */
+export const json: Reporter = {
+  name: 'json',
+  render(report) {
+    const totalUsd = totalToApprove(report.fares)
+    const document = {
+      schemaVersion,
+      currency: report.currency,
+      jobs: report.fares.map(jobOf),
+      totalUsdToApprove: totalUsd,
+      remarks: report.remarks,
+    }
+    return JSON.stringify(document, null, 2)
+  },
+}
+
+function jobOf(fare: Fare): object {
+  const { job } = fare
+  return {
+    name: job.name,
+    file: job.place.file,
+    line: job.place.line,
+    scheduler: job.scheduler,
+    kind: job.kind,
+    endless: job.endless,
+    destination: job.destination,
+    roles: job.roles.map(roleOf),
+    totals: totalsOf(job.roles),
+    workloads: fare.workloads.map(workloadOf),
+    quotes: fare.quotes.map(quoteOf),
+    warnings: fare.warnings,
+  }
+}
+
+function roleOf(role: Role): object {
+  return {
+    name: role.name,
+    replicas: role.replicas,
+    gpusPerReplica: role.gpusPerReplica,
+    gpuCount: role.gpuCount,
+    gpuTypes: role.gpuType.names,
+    gpuTypeBasis: role.gpuType.basis,
+    deviceShare: role.deviceShare,
+    otherAccelerators: role.otherAccelerators,
+    cpusPerReplica: role.cpusPerReplica,
+    memoryBytesPerReplica: role.memoryBytesPerReplica,
+    exclusive: role.exclusive,
+    partitions: role.partitions.map(partition => partition.value),
+    tasks: role.tasks,
+    concurrentTasks: role.concurrentTasks,
+    timeLimitSeconds: role.timeLimitSeconds,
+  }
+}
+
+/** Most GPUs held at one time, and GPU-hours if every task runs until its limit. */
+function totalsOf(roles: readonly Role[]): object {
+  const limits = roles.map(role =>
+    role.timeLimitSeconds === undefined
+      ? undefined
+      : (role.gpuCount.value * role.tasks * role.timeLimitSeconds.value) / 3_600,
+  )
+  return {
+    gpus: roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
+    gpuHoursAtLimit: limits.includes(undefined)
+      ? undefined
+      : limits.reduce((sum: number, hours) => sum + (hours ?? 0), 0),
+  }
+}
+
+function workloadOf(workload: Workload): object {
+  const { model, ...rest } = workload
+  return {
+    ...rest,
+    ...(model !== undefined && {
+      model: {
+        value: {
+          name: model.value.name,
+          kind: model.value.kind,
+          parameterCount: model.value.parameterCount,
+          activeParameterCount: model.value.activeParameterCount,
+        },
+        origin: model.origin,
+      } satisfies Sourced<object>,
+    }),
+  }
+}
+
+function quoteOf(quote: Quote): object {
+  const { candidate } = quote
+  return {
+    asRequested: candidate.asRequested,
+    canRun: canRun(candidate),
+    obstacles: candidate.obstacles,
+    remarks: candidate.remarks,
+    tier: quote.tier,
+    placements: candidate.placements.map((placement, index) => placementOf(placement, quote.prices[index])),
+    memory: {
+      verdict: candidate.fit.verdict,
+      needBytes: candidate.fit.needBytes,
+      haveBytes: candidate.fit.haveBytes,
+      items: candidate.fit.items,
+    },
+    basis: quote.runtime?.basis,
+    runtimeSeconds: quote.runtime === undefined || quote.runtime.basis === 'limit' ? undefined : quote.runtime.seconds,
+    runtimeUpperBoundSeconds: quote.runtime?.basis === 'limit' ? quote.runtime.upperBoundSeconds : undefined,
+    usdPerHour: quote.usdPerHour,
+    costUsd: quote.cost.kind === 'range' ? quote.cost.usd : undefined,
+    costUpperBoundUsd: quote.cost.kind === 'bound' ? quote.cost.upperBoundUsd : undefined,
+    costMissing: quote.cost.kind === 'unknown' ? quote.cost.missing : undefined,
+    limitUsd: quote.limitUsd,
+    gpuHours: quote.gpuHours,
+    working: quote.runtime?.working ?? [],
+  }
+}
+
+function placementOf(placement: Placement, price: Price | undefined): object {
+  return {
+    role: placement.role,
+    gpu: placement.gpu.name,
+    gpuCount: placement.gpuCount,
+    gpuMemoryGib: placement.gpu.memoryBytes / bytesPerGib,
+    provider: placement.machine.provider,
+    machine: placement.machine.name,
+    machineCount: placement.machineCount,
+    gpusPerMachine: placement.machine.gpuCount,
+    wholeMachine: placement.wholeMachine,
+    price:
+      price === undefined
+        ? undefined
+        : {
+            region: price.region,
+            tier: price.tier,
+            usdPerMachineHour: price.usdPerMachineHour,
+            asOf: price.asOf,
+            source: price.source,
+          },
+  }
+}

@@ -1,0 +1,170 @@
+import { describePlace } from '../errors.ts'
+import type { Fare } from '../fare.ts'
+import { totalToApprove } from '../policy.ts'
+import type { Quote } from '../quote.ts'
+import { formatMoney, formatRate } from '../units.ts'
+import type { Warning } from '../warning.ts'
+import { type Row, rowsOf } from './comparison.ts'
+import { explainFare } from './explanation.ts'
+import type { RenderOptions, Report, Reporter } from './reporter.ts'
+import {
+  countOf,
+  describeCost,
+  describeFit,
+  describeGpus,
+  describeOffer,
+  describeRole,
+  describeRuntime,
+  describeWorkload,
+  tierWords,
+} from './words.ts'
+import { wrap } from './wrap.ts'
+
+/** The quote as a person reads it in a terminal, 60 columns or wider. */
+export const table: Reporter = {
+  name: 'table',
+  render(report, options) {
+    const parts = report.fares.map(fare => renderFare(fare, report, options))
+    return [...parts, ...totalLines(report, options), ...remarkLines(report.remarks, options)].join('\n')
+  },
+}
+
+function renderFare(fare: Fare, report: Report, options: RenderOptions): string {
+  const rows = rowsOf(fare, report.currency, options.all)
+  return [
+    ...headLines(fare, options),
+    '',
+    ...(rows.length === 0 ? ['  no GPU is asked for: nothing to price'] : gridLines(rows, report, options)),
+    ...footLines(rows, fare, options),
+    ...warningLines(fare.warnings, options),
+    ...(options.explain ? ['', ...explainFare(fare, report.currency, options)] : []),
+    '',
+  ].join('\n')
+}
+
+function headLines(fare: Fare, options: RenderOptions): string[] {
+  const { job } = fare
+  const place = Object.entries(job.destination).map(([key, value]) => `${key} ${value}`)
+  const title = `${options.paint.bold(job.place.file)}  ${job.kind} ${job.name}${place.length === 0 ? '' : `, ${place.join(', ')}`}`
+  const roles = job.roles.map(role => (job.roles.length > 1 ? `${role.name}: ` : '') + describeRole(role, job))
+  const work = fare.workloads.map(workload => `${describeWorkload(workload)} (line ${workload.place.line ?? '?'})`)
+  return [title, ...[...roles, ...work].flatMap(line => wrap(line, options.width, '  '))]
+}
+
+const columns = ['', 'GPUs', 'runtime', 'cost', 'memory'] as const
+
+/** The grid: a line of figures for each row, and below it where that is and what the trade means. */
+function gridLines(rows: readonly Row[], report: Report, options: RenderOptions): string[] {
+  const cells = rows.map(row => cellsOf(row.quote, row.label, report, options))
+  const shown = fitColumns([[...columns], ...cells], options.width)
+  const [head = [], ...body] = shown
+  const widths = head.map((_, index) => Math.max(...shown.map(line => line[index]?.length ?? 0)))
+  const line = (texts: readonly string[]): string =>
+    `  ${texts.map((text, index) => text.padEnd(widths[index] ?? 0)).join('  ')}`.trimEnd()
+  const indent = ' '.repeat(4 + (widths[0] ?? 0))
+  return [
+    options.paint.dim(line(head)),
+    ...rows.flatMap((row, index) => [
+      paintRow(line(body[index] ?? []), row, options),
+      ...detailsOf(row, report).flatMap(detail => wrap(detail, options.width, indent).map(options.paint.dim)),
+    ]),
+  ]
+}
+
+function cellsOf(quote: Quote, label: string, report: Report, options: RenderOptions): string[] {
+  const able = quote.candidate.obstacles.length === 0
+  return [
+    label,
+    describeGpus(quote.candidate),
+    able ? describeRuntime(quote) : '-',
+    able ? describeCost(quote, report.currency) : '-',
+    options.width < 80 && !able ? '' : describeFit(quote.candidate),
+  ]
+}
+
+/** Drops the last columns until the lines stay within the width. */
+function fitColumns(lines: readonly (readonly string[])[], width: number): readonly (readonly string[])[] {
+  const count = lines[0]?.length ?? 0
+  const total = Array.from(
+    { length: count },
+    (_, index) => Math.max(...lines.map(line => line[index]?.length ?? 0)) + 2,
+  ).reduce((a, b) => a + b, 0)
+  return total <= width || count <= 4
+    ? lines
+    : fitColumns(
+        lines.map(line => line.slice(0, -1)),
+        width,
+      )
+}
+
+function paintRow(text: string, row: Row, options: RenderOptions): string {
+  if (row.quote.candidate.obstacles.length > 0) return options.paint.bad(text)
+  if (row.label === 'cheaper' || row.label === 'better') return options.paint.good(text)
+  return row.label === 'as written' ? options.paint.bold(text) : text
+}
+
+function detailsOf(row: Row, report: Report): string[] {
+  const { candidate, prices } = row.quote
+  const offers = candidate.placements.map((placement, index) =>
+    describeOffer(placement, prices[index], report.currency),
+  )
+  const rate =
+    candidate.placements.length > 1 && row.quote.usdPerHour !== undefined
+      ? [`together ${formatRate(row.quote.usdPerHour, report.currency)}`]
+      : []
+  const trade = row.trade === undefined ? [] : [row.trade]
+  if (candidate.obstacles.length > 0 && !candidate.asRequested) return [...candidate.obstacles]
+  return [[...offers, ...rate].join(' + '), ...candidate.obstacles, ...trade, ...candidate.remarks]
+}
+
+/** What the figures rest on: basis, price sources with their dates, and what is left out. */
+function footLines(rows: readonly Row[], fare: Fare, options: RenderOptions): string[] {
+  if (rows.length === 0) return []
+  const bases = [...new Set(rows.flatMap(row => row.quote.runtime?.basis ?? []))]
+  const prices = [
+    ...new Set(
+      rows.flatMap(row =>
+        row.quote.prices.flatMap(price =>
+          price === undefined ? [] : [`${price.machine.provider} ${tierWords[price.tier]} ${price.asOf}`],
+        ),
+      ),
+    ),
+  ]
+  const notes = [
+    ...bases.map(basis => `runtime by ${basisWords[basis]}`),
+    prices.length === 0 ? 'no price is known' : `prices: ${prices.join('; ')}`,
+    'not included: storage, network, queueing, failed runs, tax',
+  ]
+  return ['', ...notes.flatMap(note => wrap(note, options.width, '  ').map(options.paint.dim))]
+}
+
+const basisWords = {
+  history: 'history: earlier runs of this job',
+  measured: 'measured: a measured rate, scaled',
+  declared: 'declared: the manifest says it itself',
+  model: 'model: formulas fitted to published runs; 8 of 10 should fall inside the range',
+  limit: 'limit: only the time limit bounds it',
+} as const
+
+function warningLines(warnings: readonly Warning[], options: RenderOptions): string[] {
+  return warnings.flatMap(warning => {
+    const place = warning.place?.line === undefined ? '' : `${describePlace(warning.place)}  `
+    return wrap(`${place}${warning.text}`, options.width, '    ').map((line, index) =>
+      index === 0 ? `  ${options.paint.warn('!')} ${line.trimStart()}` : line,
+    )
+  })
+}
+
+function totalLines(report: Report, options: RenderOptions): string[] {
+  if (report.fares.length < 2) return []
+  const totalUsd = totalToApprove(report.fares)
+  const amount =
+    totalUsd === undefined
+      ? '? (a part is not known)'
+      : `at most ${formatMoney(totalUsd, report.currency)} (P90 or time limit)`
+  return [options.paint.bold(`${countOf(report.fares.length, 'job')} as written, together: ${amount}`), '']
+}
+
+function remarkLines(remarks: readonly string[], options: RenderOptions): string[] {
+  return remarks.flatMap(remark => wrap(remark, options.width, '  '))
+}

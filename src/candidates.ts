@@ -1,13 +1,16 @@
-import type { Gpu } from './gpu.ts'
+import type { Gpu, UnknownGpu } from './gpu.ts'
 import type { Machine } from './machine.ts'
 import type { MemoryFit } from './memory.ts'
 
 /** One role's share of a candidate. */
 export interface Placement {
   readonly role: string
-  readonly gpu: Gpu
-  /** GPUs the job uses in this role. */
+  /** What one requested device is: a GPU, a MIG slice of one, or a type that no table knows (`vendor: 'unknown'`). */
+  readonly gpu: Gpu | UnknownGpu
+  /** Devices the job uses in this role. */
   readonly gpuCount: number
+  /** Part of a whole GPU that each device is and is paid for; 1 where absent. */
+  readonly share?: number
   readonly machine: Machine
   /** Machines taken; their GPUs may be more than `gpuCount`, and then they are paid all the same. */
   readonly machineCount: number

@@ -24,3 +24,10 @@ export interface Gpu {
   readonly aliases: readonly string[]
   readonly source: string
 }
+
+/** A GPU type that no table knows: a name and nothing else, so that no figure of another GPU is taken for its own. */
+export interface UnknownGpu {
+  /** As the manifest or the configuration spells it; empty where no type is named. */
+  readonly name: string
+  readonly vendor: 'unknown'
+}

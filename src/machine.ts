@@ -1,4 +1,4 @@
-import type { Gpu } from './gpu.ts'
+import type { Gpu, UnknownGpu } from './gpu.ts'
 
 /** A kind of machine that holds GPUs: a cloud's instance type, or a node of a cluster's partition or pool. */
 export interface Machine {
@@ -6,7 +6,8 @@ export interface Machine {
   readonly provider: string
   /** Instance type, partition or node pool. */
   readonly name: string
-  readonly gpu: Gpu
+  /** A whole one, where `Placement.gpu` may be a slice of it. */
+  readonly gpu: Gpu | UnknownGpu
   readonly gpuCount: number
   readonly cpuCount?: number
   readonly memoryBytes?: number

@@ -1,0 +1,145 @@
+import { openSync } from 'node:fs'
+import { ReadStream } from 'node:tty'
+
+/** Where keys come from. */
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean }
+
+/** Where text goes to; `fd` where it is a real file, pipe or terminal. */
+export type Output = NodeJS.WritableStream & {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly fd?: number
+}
+
+/** The streams of one run and what may be done with them; an argument of every command, so that tests can pretend one. */
+export interface Terminal {
+  readonly stdin: Input
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** Width for tables, in characters. */
+  readonly columns: number
+  readonly colour: { readonly stdout: boolean; readonly stderr: boolean }
+  /** A person sits at both ends: stdin and stderr are terminals, and this is no CI run. */
+  readonly interactive: boolean
+}
+
+/** Puts text into colour, or leaves it as it is. */
+export interface Paint {
+  bold(text: string): string
+  dim(text: string): string
+  red(text: string): string
+  green(text: string): string
+  yellow(text: string): string
+  cyan(text: string): string
+}
+
+/** Width where nothing tells it. */
+const usualColumns = 80
+/** Waits shorter than this show no spinner: it would only flicker. */
+const patienceMilliseconds = 300
+
+/** Leaves text as it is. */
+export const plainPaint: Paint = {
+  bold: text => text,
+  dim: text => text,
+  red: text => text,
+  green: text => text,
+  yellow: text => text,
+  cyan: text => text,
+}
+
+/** The terminal of this process. `wantsColour` is `--color` or `--no-color`; undefined leaves it to the environment. */
+export function processTerminal(wantsColour?: boolean): Terminal {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
+  return describeTerminal(process, process.env, wantsColour)
+}
+
+/** What three streams and the environment allow: colour, width, questions. */
+export function describeTerminal(
+  streams: { readonly stdin: Input; readonly stdout: Output; readonly stderr: Output },
+  environment: Readonly<Record<string, string | undefined>>,
+  wantsColour?: boolean,
+): Terminal {
+  const { stdin, stdout, stderr } = streams
+  return {
+    stdin,
+    stdout,
+    stderr,
+    environment,
+    columns: columnsOf([stdout, stderr], environment),
+    colour: {
+      stdout: wantsColour ?? showsColour(stdout, environment),
+      stderr: wantsColour ?? showsColour(stderr, environment),
+    },
+    interactive: stdin.isTTY === true && stderr.isTTY === true && !runsInCi(environment),
+  }
+}
+
+/**
+ * The same terminal, asking at `/dev/tty` because stdin carries something else (`gpufare submit - < train.sbatch`).
+ * The terminal itself where there is nobody to ask.
+ */
+export function withKeyboard(terminal: Terminal): Terminal {
+  if (terminal.interactive || terminal.stderr.isTTY !== true || runsInCi(terminal.environment)) return terminal
+  try {
+    return { ...terminal, stdin: new ReadStream(openSync('/dev/tty', 'r')), interactive: true }
+  } catch {
+    return terminal // no controlling terminal: cron, a daemon, a build
+  }
+}
+
+/** Colours for one of the two outputs; chalk is loaded only where there will be colour. */
+export async function loadPaint(terminal: Terminal, output: 'stdout' | 'stderr'): Promise<Paint> {
+  if (!terminal.colour[output]) return plainPaint
+  const { Chalk } = await import('chalk')
+  return new Chalk({ level: 1 })
+}
+
+/** Turns a spinner on stderr while work takes longer than a moment; without a terminal it only waits. */
+export async function withSpinner<T>(terminal: Terminal, text: string, work: Promise<T>): Promise<T> {
+  if (terminal.stderr.isTTY !== true || runsInCi(terminal.environment)) return work
+  let stop = () => {}
+  let over = false
+  const timer = setTimeout(async () => {
+    const { default: ora } = await import('ora')
+    // The terminal's own Ctrl-C must keep reaching this process, so stdin is left alone.
+    const colour = terminal.colour.stderr ? ('cyan' as const) : false
+    const spinner = ora({ text, stream: terminal.stderr, discardStdin: false, isEnabled: true, color: colour })
+    if (!over) stop = () => spinner.stop()
+    if (!over) spinner.start()
+  }, patienceMilliseconds)
+  try {
+    return await work
+  } finally {
+    over = true
+    clearTimeout(timer)
+    stop()
+  }
+}
+
+/** `NO_COLOR` (no-color.org), then `FORCE_COLOR` (force-color.org), then whether the stream is a terminal that can. */
+function showsColour(stream: Output, environment: Readonly<Record<string, string | undefined>>): boolean {
+  const { NO_COLOR: none, FORCE_COLOR: force, TERM: kind } = environment
+  if (none !== undefined && none !== '') return false
+  if (force !== undefined && force !== '') return force !== '0' && force !== 'false'
+  return stream.isTTY === true && kind !== 'dumb'
+}
+
+/** The first stream that is a terminal says it; else `COLUMNS`, which scripts set for what they start. */
+function columnsOf(streams: readonly Output[], environment: Readonly<Record<string, string | undefined>>): number {
+  const terminalColumns = streams.find(stream => stream.isTTY === true && stream.columns)?.columns
+  const named = Number(environment['COLUMNS'])
+  return terminalColumns ?? (Number.isInteger(named) && named > 0 ? named : usualColumns)
+}
+
+/** Build machines set `CI`; some give a pseudo-terminal although nobody watches. */
+function runsInCi(environment: Readonly<Record<string, string | undefined>>): boolean {
+  const { CI: value } = environment
+  return value !== undefined && value !== '' && value !== 'false' && value !== '0'
+}
+
+/** A reader that has seen enough (`| head`) is no failure. */
+function ignoreClosedPipe(error: Error & { readonly code?: string }): void {
+  if (error.code !== 'EPIPE') throw error
+}

@@ -5,7 +5,7 @@ import { totalToApprove } from '../policy.ts'
 import type { Price } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import type { Sourced } from '../sourced.ts'
-import { bytesPerGib } from '../units.ts'
+import { secondsPerHour } from '../units.ts'
 import type { Workload } from '../workload.ts'
 import type { Reporter } from './reporter.ts'
 
@@ -71,7 +71,7 @@ function totalsOf(roles: readonly Role[]): object {
   const limits = roles.map(role =>
     role.timeLimitSeconds === undefined
       ? undefined
-      : (role.gpuCount.value * role.tasks * role.timeLimitSeconds.value) / 3_600,
+      : (role.gpuCount.value * role.tasks * role.timeLimitSeconds.value) / secondsPerHour,
   )
   return {
     gpus: roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
@@ -132,7 +132,6 @@ function placementOf(placement: Placement, price: Price | undefined): object {
     role: placement.role,
     gpu: placement.gpu.name,
     gpuCount: placement.gpuCount,
-    gpuMemoryGib: placement.gpu.memoryBytes / bytesPerGib,
     provider: placement.machine.provider,
     machine: placement.machine.name,
     machineCount: placement.machineCount,

@@ -35,7 +35,7 @@ function renderFare(fare: Fare, report: Report, options: RenderOptions): string 
     ...headLines(fare, options),
     '',
     ...(rows.length === 0 ? ['  no GPU is asked for: nothing to price'] : gridLines(rows, report, options)),
-    ...footLines(rows, fare, options),
+    ...footLines(rows, options),
     ...warningLines(fare.warnings, options),
     ...(options.explain ? ['', ...explainFare(fare, report.currency, options)] : []),
     '',
@@ -98,8 +98,8 @@ function fitColumns(lines: readonly (readonly string[])[], width: number): reado
 }
 
 function paintRow(text: string, row: Row, options: RenderOptions): string {
-  if (row.quote.candidate.obstacles.length > 0) return options.paint.bad(text)
-  if (row.label === 'cheaper' || row.label === 'better') return options.paint.good(text)
+  if (row.quote.candidate.obstacles.length > 0) return options.paint.red(text)
+  if (row.label === 'cheaper' || row.label === 'better') return options.paint.green(text)
   return row.label === 'as written' ? options.paint.bold(text) : text
 }
 
@@ -118,7 +118,7 @@ function detailsOf(row: Row, report: Report): string[] {
 }
 
 /** What the figures rest on: basis, price sources with their dates, and what is left out. */
-function footLines(rows: readonly Row[], fare: Fare, options: RenderOptions): string[] {
+function footLines(rows: readonly Row[], options: RenderOptions): string[] {
   if (rows.length === 0) return []
   const bases = [...new Set(rows.flatMap(row => row.quote.runtime?.basis ?? []))]
   const prices = [
@@ -150,7 +150,7 @@ function warningLines(warnings: readonly Warning[], options: RenderOptions): str
   return warnings.flatMap(warning => {
     const place = warning.place?.line === undefined ? '' : `${describePlace(warning.place)}  `
     return wrap(`${place}${warning.text}`, options.width, '    ').map((line, index) =>
-      index === 0 ? `  ${options.paint.warn('!')} ${line.trimStart()}` : line,
+      index === 0 ? `  ${options.paint.yellow('!')} ${line.trimStart()}` : line,
     )
   })
 }

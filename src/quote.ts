@@ -84,7 +84,9 @@ function shareOf(job: Job, placement: Placement, price: Price | undefined): Shar
 
 /** Machines paid for: whole ones, or the share that the job's GPUs are of a shared machine. */
 function machinesPaid(placement: Placement): number {
-  return placement.wholeMachine ? placement.machineCount : placement.gpuCount / placement.machine.gpuCount
+  return placement.wholeMachine
+    ? placement.machineCount
+    : (placement.gpuCount * (placement.share ?? 1)) / placement.machine.gpuCount
 }
 
 function costOf(runtime: Runtime | undefined, usdPerRunHour: number | undefined, job: Job): Cost {

@@ -9,7 +9,11 @@ import type { Workload } from '../workload.ts'
 
 /** `8x A100-80GB`, or `6x H100 + 2x T4` where the roles differ. */
 export function describeGpus(candidate: Candidate): string {
-  return candidate.placements.map(placement => `${placement.gpuCount}x ${placement.gpu.name.toUpperCase()}`).join(' + ')
+  return candidate.placements
+    .map(({ gpu, gpuCount }) =>
+      gpu.name === '' ? `${countOf(gpuCount, 'GPU')} of any type` : `${gpuCount}x ${gpu.name.toUpperCase()}`,
+    )
+    .join(' + ')
 }
 
 /** `2 nodes x 8 GPUs, A100, at most 48h, 4 tasks of which 2 at a time`. */

@@ -1,0 +1,168 @@
+import * as z from 'zod'
+
+const Place = z.strictObject({
+  file: z.string(),
+  line: z.int().positive().optional(),
+  column: z.int().positive().optional(),
+})
+
+const Origin = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['manifest', 'annotation', 'file', 'config']), place: Place }),
+  z.strictObject({ kind: z.literal('command-line'), option: z.string() }),
+  z.strictObject({ kind: z.literal('environment'), variable: z.string() }),
+  z.strictObject({ kind: z.literal('table'), table: z.string(), row: z.string(), source: z.string() }),
+  z.strictObject({ kind: z.literal('computed'), formula: z.string() }),
+  z.strictObject({ kind: z.literal('assumed'), reason: z.string() }),
+])
+
+function sourcedOf<T extends z.ZodType>(value: T) {
+  return z.strictObject({ value, origin: Origin })
+}
+
+const Range = z.strictObject({ p10: z.number(), p50: z.number(), p90: z.number() })
+const Count = sourcedOf(z.number())
+const Text = sourcedOf(z.string())
+
+const Role = z.strictObject({
+  name: z.string(),
+  replicas: Count,
+  gpusPerReplica: Count,
+  gpuCount: Count.describe('GPUs of one task, all replicas together'),
+  gpuTypes: z.array(Text).describe('as the manifest writes them; several where any will do'),
+  gpuTypeBasis: z.string(),
+  deviceShare: z
+    .strictObject({ kind: z.string(), profile: z.string().optional(), share: z.number().optional() })
+    .optional(),
+  otherAccelerators: z.record(z.string(), z.number()).optional(),
+  cpusPerReplica: Count.optional(),
+  memoryBytesPerReplica: sourcedOf(z.union([z.number(), z.literal('all')])).optional(),
+  exclusive: z.boolean(),
+  partitions: z.array(z.string()),
+  tasks: z.number(),
+  concurrentTasks: z.number(),
+  timeLimitSeconds: Count.optional(),
+})
+
+const Workload = z.strictObject({
+  purpose: z.enum(['train', 'evaluate', 'infer', 'serve', 'other']),
+  place: Place,
+  role: z.string(),
+  repetitions: z.number(),
+  conditional: z.boolean(),
+  framework: Text.optional(),
+  modelName: Text.optional(),
+  model: sourcedOf(
+    z.strictObject({
+      name: z.string(),
+      kind: z.string(),
+      parameterCount: z.number(),
+      activeParameterCount: z.number(),
+    }),
+  ).optional(),
+  dataset: Text.optional(),
+  steps: Count.optional(),
+  epochs: Count.optional(),
+  samples: Count.optional(),
+  tokens: Count.optional(),
+  globalBatch: Count.optional(),
+  microBatch: Count.optional(),
+  gradientAccumulation: Count.optional(),
+  sequenceLength: Count.optional(),
+  precision: Text.optional(),
+  method: Text.optional(),
+  loraRank: Count.optional(),
+  parallelism: sourcedOf(
+    z.strictObject({
+      tensor: z.number(),
+      pipeline: z.number(),
+      interleave: z.number(),
+      context: z.number(),
+      expert: z.number(),
+      sharding: z.string(),
+    }),
+  ).optional(),
+  activationRecompute: Text.optional(),
+  flashAttention: sourcedOf(z.boolean()).optional(),
+  compiled: sourcedOf(z.boolean()).optional(),
+  optimizer: Text.optional(),
+  cpuOffload: sourcedOf(z.boolean()).optional(),
+  processes: Count.optional(),
+})
+
+const Placement = z.strictObject({
+  role: z.string(),
+  gpu: z.string(),
+  gpuCount: z.number(),
+  provider: z.string(),
+  machine: z.string(),
+  machineCount: z.number(),
+  gpusPerMachine: z.number(),
+  wholeMachine: z.boolean().describe('whole machines are paid, whatever of them is used'),
+  price: z
+    .strictObject({
+      region: z.string(),
+      tier: z.enum(['on-demand', 'spot', 'reserved-1y', 'reserved-3y', 'own']),
+      usdPerMachineHour: z.number(),
+      asOf: z.string(),
+      source: z.string(),
+    })
+    .optional()
+    .describe('absent where it is not known'),
+})
+
+const Quote = z.strictObject({
+  asRequested: z.boolean(),
+  canRun: z.boolean(),
+  obstacles: z.array(z.string()),
+  remarks: z.array(z.string()),
+  tier: z.enum(['on-demand', 'spot', 'reserved-1y', 'reserved-3y', 'own']),
+  placements: z.array(Placement),
+  memory: z.strictObject({
+    verdict: z.enum(['fits', 'tight', 'does not fit', 'unknown']),
+    needBytes: z.number().optional(),
+    haveBytes: z.number(),
+    items: z.array(z.strictObject({ what: z.string(), bytes: z.number() })),
+  }),
+  basis: z.enum(['history', 'measured', 'declared', 'model', 'limit']).optional(),
+  runtimeSeconds: Range.optional().describe('of one task'),
+  runtimeUpperBoundSeconds: z.number().optional().describe('of one task, where only the time limit is known'),
+  usdPerHour: z.number().optional(),
+  costUsd: Range.optional().describe('of all tasks'),
+  costUpperBoundUsd: z.number().optional(),
+  costMissing: z.array(z.string()).optional(),
+  limitUsd: z.number().optional().describe('if every task runs until its time limit'),
+  gpuHours: z.union([Range, z.strictObject({ upperBound: z.number() })]).optional(),
+  working: z.array(z.strictObject({ what: z.string(), figure: z.string(), origin: Origin })),
+})
+
+/** What `--format json` prints. The published JSON Schema is made from it. */
+export const ReportDocument = z.strictObject({
+  schemaVersion: z.literal(1),
+  currency: z
+    .strictObject({ code: z.string(), perUsd: z.number() })
+    .describe('of texts; all amounts here are US dollars'),
+  jobs: z.array(
+    z.strictObject({
+      name: z.string(),
+      file: z.string(),
+      line: z.number().optional(),
+      scheduler: z.enum(['slurm', 'kubernetes']),
+      kind: z.string(),
+      endless: z.boolean(),
+      destination: z.record(z.string(), z.string()),
+      roles: z.array(Role),
+      totals: z.strictObject({ gpus: z.number(), gpuHoursAtLimit: z.number().optional() }),
+      workloads: z.array(Workload),
+      quotes: z.array(Quote).describe('as written first'),
+      warnings: z.array(z.strictObject({ code: z.string(), text: z.string(), place: Place.optional() })),
+    }),
+  ),
+  totalUsdToApprove: z.number().optional().describe('P90 total as written, or the time limit’s bound'),
+  remarks: z.array(z.string()),
+})
+export type ReportDocument = z.infer<typeof ReportDocument>
+
+/** JSON Schema (draft 2020-12) of `--format json`. */
+export function reportJsonSchema(): object {
+  return { title: 'gpufare report', ...z.toJSONSchema(ReportDocument) }
+}

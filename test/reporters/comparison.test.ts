@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { quoteCandidate } from '../../src/quote.ts'
+import { rowsOf } from '../../src/reporters/comparison.ts'
+import type { Runtime } from '../../src/runtimes/runtime-model.ts'
+import { usDollars } from '../../src/units.ts'
+import { candidateOf, fareWith, gpuOf, hours, jobOf, limitOf, machineOf, placementOf, pricesOf } from '../builders.ts'
+
+const prices = pricesOf({ '8xa100': 22, '8xt4': 8, '8xh100': 55, '8xl40s': 11, '8xold': 4 })
+
+function quoteOn(name: string, runtime: Runtime | undefined, more = {}) {
+  const candidate = candidateOf(placementOf(machineOf(gpuOf(name), 8), 8), more)
+  return quoteCandidate(jobOf(), candidate, runtime, 'on-demand', prices)
+}
+const asWritten = quoteOn('a100', hours(4, 4, 4), { asRequested: true }) // $88
+
+function rowFor(name: string, runtime: Runtime | undefined, more = {}) {
+  return rowsOf(fareWith([asWritten, quoteOn(name, runtime, more)]), usDollars, true)[1]
+}
+
+describe('a row', () => {
+  test('that is cheaper says what it saves and what a saved dollar costs in time', () => {
+    // $77 instead of $88, 7 h instead of 4 h: 180 minutes for 11 dollars
+    expect(rowFor('l40s', hours(7, 7, 7))).toMatchObject({
+      label: 'cheaper',
+      trade: 'saves $11, takes 3h00m longer: 16m for each $1.00 saved',
+    })
+  })
+
+  test('that is faster says what an hour saved costs', () => {
+    // $110 for 2 h: $22 for two hours
+    expect(rowFor('h100', hours(2, 2, 2))).toMatchObject({
+      label: 'faster',
+      trade: 'saves 2h00m, costs $22 more: $11 for each hour saved',
+    })
+  })
+
+  test('that is cheaper by the hour and dearer in all says so', () => {
+    // $8/h, but 16 h: $128
+    expect(rowFor('t4', hours(16, 16, 16))).toMatchObject({
+      label: 'dearer',
+      trade: 'costs $40 more and takes 12h00m longer',
+    })
+  })
+
+  test('without runtimes compares rates only, and claims no saving', () => {
+    const fare = fareWith([quoteOn('a100', limitOf(12), { asRequested: true }), quoteOn('t4', limitOf(12))])
+    expect(rowsOf(fare, usDollars, true)[1]).toMatchObject({
+      label: 'lower rate',
+      trade: 'pays if the job takes less than 2.8 times as long',
+    })
+  })
+
+  test('without a price claims nothing', () => {
+    expect(rowFor('unpriced', hours(1, 1, 1))).toMatchObject({ label: '' })
+  })
+
+  test('that cannot run comes last, and the cheapest that can is never cut', () => {
+    const many = Array.from({ length: 12 }, (_, index) => quoteOn('h100', hours(10 + index, 10 + index, 10 + index)))
+    const rows = rowsOf(
+      fareWith([
+        asWritten,
+        quoteOn('old', hours(9, 9, 9), { obstacles: ['too small'] }),
+        ...many,
+        quoteOn('old', hours(9, 9, 9)),
+      ]),
+      usDollars,
+      false,
+    )
+    expect(rows).toHaveLength(8)
+    expect(rows[1]?.quote.candidate.placements[0]?.gpu.name).toBe('old')
+    expect(rows[1]?.quote.candidate.obstacles).toEqual([])
+  })
+})

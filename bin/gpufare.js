@@ -1,0 +1,111 @@
+#!/usr/bin/env node
+// Answers --help and --version from what the build wrote down, else starts the bundle of the command that was typed.
+// The bundle starts from a V8 code cache in the user's cache folder, which spares compiling it. The cache is never
+// needed: whatever is wrong with it, the bundle is compiled as if it had not been there.
+'use strict'
+const { readFileSync } = require('node:fs')
+const { join } = require('node:path')
+
+const dist = join(__dirname, '..', 'dist')
+const words = process.argv.slice(2)
+
+if (Number.parseInt(process.versions.node, 10) < 20) {
+  process.stderr.write(`gpufare needs Node.js 20 or newer, this is ${process.version}\n`)
+  process.exitCode = 1
+} else if (!answerFromHelp()) {
+  start()
+}
+
+/** `--help`, `--version`, `COMMAND --help` and `help COMMAND`; all other ways of asking are commander's. */
+function answerFromHelp() {
+  const asks = word => word === '--help' || word === '-h'
+  const last = words[words.length - 1]
+  const asksVersion = words.length === 1 && (last === '--version' || last === '-V')
+  const asksHelp = words.length <= 2 && (asks(last) || words[0] === 'help')
+  if (!asksVersion && !asksHelp) return false
+  const { version, texts } = JSON.parse(readFileSync(join(dist, 'help.json'), 'utf8'))
+  const command = words.length === 1 ? '' : words[0] === 'help' ? last : words[0]
+  const text = asksVersion ? `${version}\n` : texts[command]
+  if (text === undefined) return false
+  process.stdout.write(text)
+  return true
+}
+
+function start() {
+  const [file, source] = readBundle()
+  const exports = evaluate(file, source)
+  exports.run(words).then(exitCode => {
+    process.exitCode = exitCode
+  })
+}
+
+/** The bundle of the first word, or the one with every command where that is not a command. */
+function readBundle() {
+  for (const name of [words[0], 'gpufare']) {
+    const file = join(dist, `${name}.cjs`)
+    try {
+      if (/^[a-z]+$/.test(name)) return [file, readFileSync(file, 'utf8')]
+    } catch (error) {
+      if (error.code !== 'ENOENT' || name === 'gpufare') throw error
+    }
+  }
+}
+
+/** What require(file) would give, by way of the code cache. */
+function evaluate(file, source) {
+  const { Script } = require('node:vm')
+  const cache = openCache(file, source)
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`
+  const script = new Script(wrapped, { filename: file, cachedData: cache?.read() })
+  const module = { exports: {} }
+  script.runInThisContext()(module.exports, require('node:module').createRequire(file), module, file, dist)
+  // made at the end, when it holds every function that the run has needed
+  if (cache && script.cachedDataRejected !== false) process.once('exit', () => cache.write(script.createCachedData()))
+  return module.exports
+}
+
+/**
+ * The cache file for a bundle: a SHA-256 of source and payload, then the payload. V8 itself compares only the length of
+ * the source and would run a payload that is corrupt. Undefined where there is no folder to keep it in.
+ */
+function openCache(file, source) {
+  const { XDG_CACHE_HOME: xdg, HOME: home } = process.env
+  const caches = xdg?.startsWith('/') ? xdg : home?.startsWith('/') ? join(home, '.cache') : undefined
+  if (caches === undefined || typeof process.getuid !== 'function') return undefined
+  const fs = require('node:fs')
+  const { basename } = require('node:path')
+  const { createHash } = require('node:crypto')
+  const folder = join(caches, 'gpufare')
+  // scripts and YAML need different halves of a bundle, so each has a cache of its own; the tag is of V8's version and flags
+  const half = words.some(word => /\.(ya?ml|json)$/.test(word)) ? 'yaml' : 'script'
+  const tag = require('node:v8').cachedDataVersionTag().toString(16)
+  const path = join(folder, `${basename(file, '.cjs')}-${half}-${process.version}-${process.arch}-${tag}`)
+  const hash = payload => createHash('sha256').update(source).update(payload).digest()
+  const isOurs = () => {
+    const { uid, mode } = fs.statSync(folder)
+    return uid === process.getuid() && (mode & 0o022) === 0
+  }
+  return {
+    read() {
+      try {
+        if (!isOurs()) return undefined
+        const kept = readFileSync(path)
+        const payload = kept.subarray(32)
+        return hash(payload).equals(kept.subarray(0, 32)) ? payload : undefined
+      } catch {
+        return undefined
+      }
+    },
+    write(payload) {
+      const unfinished = `${path}.${process.pid}`
+      try {
+        fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+        if (!isOurs()) return
+        fs.writeFileSync(unfinished, Buffer.concat([hash(payload), payload]), { mode: 0o600, flag: 'wx' })
+        fs.renameSync(unfinished, path)
+      } catch {
+        // a full disk or a read-only home is no reason to say anything
+      }
+    },
+  }
+}

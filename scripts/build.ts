@@ -1,0 +1,126 @@
+/**
+ * Builds what is published. dist/ holds, each a CommonJS file (it starts quicker than ESM, and runs from a code cache):
+ * - NAME.cjs for each command: the program with this command alone; gpufare.cjs: with every command;
+ * - packages/NAME.cjs: packages that are read only once somebody is asked or waits;
+ * - help.json: version and help texts, answered without the program; THIRD-PARTY-LICENSES.txt.
+ */
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
+import packageJson from '../package.json' with { type: 'json' }
+import { helpTexts } from '../src/cli.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const packagesReadLate = ['inquirer', 'ora']
+
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  // import() throws in code that starts from a cache, so it becomes require()
+  supported: { 'dynamic-import': false },
+  // names stay, so that a stack trace in a report can be read
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+  define: { 'import.meta.url': 'moduleUrl' },
+  banner: { js: '"use strict";const moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
+} satisfies BuildOptions
+
+/** Builds everything into the folder `dist` and answers with what each file was made of. */
+export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafile>> {
+  const help = helpTexts()
+  const commands = Object.keys(help).filter(name => name !== '')
+  const built = await Promise.all([
+    bundle(join(dist, 'gpufare.cjs'), 'src/cli.ts', [await readLate()]),
+    ...commands.map(async name =>
+      bundle(join(dist, `${name}.cjs`), 'src/cli.ts', [onlyCommand(name), await readLate()]),
+    ),
+    ...packagesReadLate.map(name => bundle(join(dist, 'packages', `${name}.cjs`), name, [])),
+  ])
+  await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), await licences(built.map(([, metafile]) => metafile)))
+  await writeFile(join(dist, 'help.json'), JSON.stringify({ version: packageJson.version, texts: help }))
+  return new Map(built)
+}
+
+async function bundle(outfile: string, entry: string, plugins: Plugin[]): Promise<[string, Metafile]> {
+  const { metafile } = await build({ ...shared, outfile, entryPoints: [entry], plugins })
+  return [basename(outfile), metafile]
+}
+
+/** Leaves out every command but one: the others' imports in cli.ts are never reached. */
+function onlyCommand(name: string): Plugin {
+  return {
+    name: 'only-command',
+    setup(build) {
+      build.onResolve({ filter: /^\.\/commands\// }, ({ path, kind }) =>
+        kind !== 'dynamic-import' || basename(path, '.ts') === name ? undefined : { path, namespace: 'left-out' },
+      )
+      build.onLoad({ filter: /.*/, namespace: 'left-out' }, ({ path }) => ({
+        contents: `throw new Error(${JSON.stringify(`${path} is not in the bundle of ${name}`)})`,
+      }))
+    },
+  }
+}
+
+/** Puts a require() of dist/packages in place of a package that is needed only now and then. */
+async function readLate(): Promise<Plugin> {
+  const modules = new Map<string, string>()
+  for (const name of packagesReadLate) {
+    const names = Object.keys(await import(name)).filter(exported => exported !== 'default')
+    modules.set(
+      name,
+      `const late = require('./packages/${name}.cjs')
+       export default late.default
+       ${names.map(exported => `export const ${exported} = late.${exported}`).join('\n')}`,
+    )
+  }
+  return {
+    name: 'read-late',
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^(${packagesReadLate.join('|')})$`) }, ({ path }) => ({
+        path,
+        namespace: 'read-late',
+      }))
+      build.onResolve({ filter: /^\.\/packages\//, namespace: 'read-late' }, ({ path }) => ({ path, external: true }))
+      build.onLoad({ filter: /.*/, namespace: 'read-late' }, ({ path }) => ({ contents: modules.get(path) ?? '' }))
+    },
+  }
+}
+
+/** The packages that a bundle was made of, as folders. */
+export function packagesOf(metafile: Metafile): readonly string[] {
+  const folders = Object.keys(metafile.inputs).map(file => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1])
+  return [...new Set(folders.filter(folder => folder !== undefined))].sort()
+}
+
+/** Name, version and licence text of every package that is in the bundles. */
+async function licences(metafiles: readonly Metafile[]): Promise<string> {
+  const folders = [...new Set(metafiles.flatMap(packagesOf))].sort()
+  const notices = folders.map(async folder => {
+    const { name, version, license } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'))
+    const file = (await readdir(join(root, folder))).find(entry => /^(licen[cs]e|copying)/i.test(entry))
+    if (file === undefined) throw new Error(`${folder} has no licence file, which must be passed on with its code`)
+    return `${name} ${version} (${license})\n\n${(await readFile(join(root, folder, file), 'utf8')).trim()}\n`
+  })
+  const rule = `\n${'-'.repeat(80)}\n\n`
+  return ['gpufare contains these packages, each under its own licence.\n', ...(await Promise.all(notices))].join(rule)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const dist = join(root, 'dist')
+  // made aside, so that a build that fails or is stopped leaves the old one as it was
+  const made = await mkdtemp(`${dist}-`)
+  try {
+    await buildAll(made)
+    await rm(dist, { recursive: true, force: true })
+    await rename(made, dist)
+  } finally {
+    await rm(made, { recursive: true, force: true })
+  }
+}

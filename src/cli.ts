@@ -1,0 +1,178 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings'
+import packageJson from '../package.json' with { type: 'json' }
+import type { EstimateOptions } from './commands/estimate.ts'
+import type { SubmitOptions } from './commands/submit.ts'
+import { GpufareError } from './errors.ts'
+
+/** What stands behind `--`: options for sbatch or kubectl, and behind a second `--` the batch script's own arguments. */
+export interface PassedOn {
+  readonly schedulerArguments: readonly string[]
+  readonly scriptArguments: readonly string[]
+}
+
+/** The commands; each answers with the process's exit code. */
+export interface Commands {
+  estimate(files: readonly string[], options: EstimateOptions, passedOn: PassedOn): Promise<number>
+  submit(files: readonly string[], options: SubmitOptions, passedOn: PassedOn): Promise<number>
+}
+
+/** A command's file is imported when it is called: no other command waits for it. */
+const importedWhenCalled: Commands = {
+  estimate: async (...given) => (await import('./commands/estimate.ts')).estimate(...given),
+  submit: async (...given) => (await import('./commands/submit.ts')).submit(...given),
+}
+
+/** Runs what was typed (`words` follow the program's name) and answers with the exit code. */
+export async function run(words: readonly string[], commands: Commands = importedWhenCalled): Promise<number> {
+  const [ownWords, wordsBehind] = cutAtDashes(words)
+  const [schedulerArguments, scriptArguments] = cutAtDashes(wordsBehind)
+  const passedOn = { schedulerArguments, scriptArguments }
+  let exitCode = 0
+  const program = commandLine({
+    estimate: async (files, options) => {
+      exitCode = await commands.estimate(files, options, passedOn)
+    },
+    submit: async (files, options) => {
+      exitCode = await commands.submit(files, options, passedOn)
+    },
+  })
+  try {
+    await program.parseAsync(ownWords, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    const failure = describeFailure(error)
+    process.stderr.write(failure.text)
+    return failure.exitCode
+  }
+}
+
+function cutAtDashes(words: readonly string[]): [string[], string[]] {
+  const at = words.indexOf('--')
+  return at === -1 ? [[...words], []] : [words.slice(0, at), words.slice(at + 1)]
+}
+
+/** What a failure has to say on stderr, empty where it was said already, and the exit code it ends with. */
+export function describeFailure(error: unknown): { readonly text: string; readonly exitCode: number } {
+  if (error instanceof GpufareError) {
+    const hint = error.hint === undefined ? '' : `  ${error.hint}\n`
+    return { text: `gpufare: ${error.message}\n${hint}`, exitCode: error.exitCode }
+  }
+  // commander prints its own words; help and version, which were asked for, end with 0
+  if (error instanceof CommanderError) return { text: '', exitCode: error.exitCode === 0 ? 0 : 2 }
+  // inquirer throws the same for Ctrl-C and for a stdin that ends; only the former names the signal
+  if (error instanceof Error && error.name === 'ExitPromptError') {
+    return { text: '\n', exitCode: error.message.includes('SIGINT') ? 130 : 4 }
+  }
+  const trace = error instanceof Error ? error.stack : String(error)
+  return {
+    text: `${trace}\ngpufare: this is a fault in gpufare ${packageJson.version}; report it with these lines\n`,
+    exitCode: 1,
+  }
+}
+
+/** Called by commander with what was typed. */
+interface Actions {
+  estimate(files: string[], options: EstimateOptions): Promise<void>
+  submit(files: string[], options: SubmitOptions): Promise<void>
+}
+
+/** Everything that can be typed. */
+function commandLine(actions: Actions): Command {
+  const program = new Command('gpufare')
+    .description(
+      'Know the fare before the job boards the cluster: what a GPU job will take and cost, before it is submitted.',
+    )
+    .version(packageJson.version)
+    .configureHelp({ helpWidth: 80 })
+    .showHelpAfterError('(--help shows what can be typed)')
+    .exitOverride()
+    .addHelpText(
+      'after',
+      examples(['gpufare estimate train.sbatch', 'gpufare submit train.sbatch', 'gpufare submit --help']),
+    )
+
+  quoteOptions(program.command('estimate'))
+    .summary('print what manifests will take and cost; submits nothing')
+    .description(
+      'Reads manifests (Slurm batch scripts, Kubernetes YAML) and prints what they will take and cost on the GPUs they ask for and on others. Submits nothing.',
+    )
+    .argument('<file...>', 'manifests; - reads standard input')
+    .usage('[options] <file...> [-- scheduler options [-- script arguments]]')
+    .addHelpText(
+      'after',
+      examples([
+        'gpufare estimate train.sbatch',
+        'gpufare estimate --explain job.yaml',
+        'gpufare estimate --format json *.sbatch',
+        'gpufare estimate train.sbatch -- --partition=a100 --time=4:00:00',
+      ]),
+    )
+    .action(actions.estimate)
+
+  quoteOptions(program.command('submit'))
+    .summary('quote manifests, ask, and forward them to sbatch or kubectl')
+    .description(
+      'Quotes manifests, asks, and forwards the very bytes it read to sbatch or kubectl create. What stands behind -- goes to them as it is.',
+    )
+    .argument('<file...>', 'manifests; - reads standard input')
+    .usage('[options] <file...> [-- scheduler options [-- script arguments]]')
+    .option('--yes', 'submit as written, without a question')
+    .addOption(
+      new Option(
+        '--max-cost <amount>',
+        'submit without a question where it surely costs no more, refuse where it may',
+      ).argParser(readAmount),
+    )
+    .option('--dry-run', 'quote and ask, then print the command instead of running it')
+    .addHelpText(
+      'after',
+      examples([
+        'gpufare submit train.sbatch',
+        'gpufare submit train.sbatch -- --partition=a100 -- --epochs 3',
+        'gpufare submit --max-cost 50 job.yaml',
+      ]),
+    )
+    .action(actions.submit)
+  return program
+}
+
+/** Options of every command that shows a quote. */
+function quoteOptions(command: Command) {
+  return command
+    .addOption(
+      new Option('--format <format>', 'how to print the quote')
+        .choices(['table', 'json'] as const)
+        .default('table' as const),
+    )
+    .option('--all', 'show every candidate')
+    .option('--explain', 'show where every figure comes from, and the arithmetic')
+    .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
+    .option('--quiet', 'print nothing but the quote')
+    .option('--no-color', 'print without colour')
+}
+
+function examples(lines: readonly string[]): string {
+  return ['', 'Examples:', ...lines.map(line => `  ${line}`)].join('\n')
+}
+
+function readAmount(text: string): number {
+  const amount = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isFinite(amount)) return amount
+  throw new InvalidArgumentError('An amount of money is a number such as 50 or 12.50.')
+}
+
+/** The text of `--help` by command, the program's own under the empty name. */
+export function helpTexts(): Readonly<Record<string, string>> {
+  const unused = async () => {}
+  const program = commandLine({ estimate: unused, submit: unused })
+  const texts: Record<string, string> = {}
+  for (const command of [program, ...program.commands]) {
+    const name = command === program ? '' : command.name()
+    const writeOut = (text: string) => {
+      texts[name] += text
+    }
+    texts[name] = ''
+    command.configureOutput({ writeOut }).outputHelp()
+  }
+  return texts
+}

@@ -1,6 +1,8 @@
 import type { Candidate } from '../candidates.ts'
+import type { Gpu } from '../gpu.ts'
 import type { Job } from '../job.ts'
 import type { Sourced } from '../sourced.ts'
+import type { Calibration } from '../throughput.ts'
 import type { Workload } from '../workload.ts'
 
 /** How a runtime is known; users see these five words in every row. */
@@ -11,6 +13,12 @@ export interface Range {
   readonly p10: number
   readonly p50: number
   readonly p90: number
+}
+
+/** Log-normal range around a median, from the standard deviation of its logarithm; 1.2816 is the normal distribution's P90. */
+export function rangeAround(p50: number, sigma: number): Range {
+  const factor = Math.exp(1.2816 * sigma)
+  return { p10: p50 / factor, p50, p90: p50 * factor }
 }
 
 /** One line of the arithmetic behind a runtime, for `--explain`. */
@@ -35,11 +43,25 @@ export interface PastRun {
   readonly origin: Sourced<unknown>['origin']
 }
 
+/** What runtimes are predicted from, read from pricing-data/ by whoever asks. */
+export interface RuntimeTables {
+  /** Every GPU type known: a declared runtime may name one that is no candidate. */
+  readonly gpus: readonly Gpu[]
+  /** Called only by the models that need it: a declared or limited job does not wait for the table of runs. */
+  readonly calibration: () => Calibration
+}
+
 /**
  * One way of knowing how long a job takes on a candidate. It answers undefined when it does not know, and never guesses:
  * the next one in the list is asked then. The last in the list, `limit`, knows only a bound.
  */
 export interface RuntimeModel {
   readonly basis: Basis
-  predict(job: Job, workloads: readonly Workload[], candidate: Candidate, past: readonly PastRun[]): Runtime | undefined
+  predict(
+    job: Job,
+    workloads: readonly Workload[],
+    candidate: Candidate,
+    past: readonly PastRun[],
+    tables: RuntimeTables,
+  ): Runtime | undefined
 }

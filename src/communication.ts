@@ -1,0 +1,54 @@
+import type { Gpu } from './gpu.ts'
+
+/** GPUs of one kind at work together, and the wires between them. */
+export interface Hardware {
+  readonly gpu: Gpu
+  readonly gpuCount: number
+  readonly gpusPerMachine: number
+  /** Between the GPUs of one machine, bytes/s of one GPU, both directions together; absent = what the GPU has. */
+  readonly linkBytesPerSecond?: number
+  /** Network of a whole machine, bytes/s in one direction; absent = unknown. */
+  readonly networkBytesPerSecond?: number
+}
+
+/** One direction of a x16 slot as copies reach it, by PCIe generation (NVIDIA bandwidthTest on common servers). */
+const pcieBytesPerSecond: Readonly<Record<number, number>> = { 3: 12e9, 4: 24e9, 5: 48e9, 6: 96e9 }
+
+/** A machine whose network nobody told: 100 Gbit/s, the middle of what clouds sell with eight GPUs. */
+export const usualNetworkBytesPerSecond = 12.5e9
+
+/** What one GPU can send to its neighbours in the machine: NVLink (half of its both-direction figure), else the PCIe slot. */
+export function linkRate({ gpu, linkBytesPerSecond }: Hardware): number {
+  const nvlink = linkBytesPerSecond ?? gpu.linkBytesPerSecond
+  return nvlink === undefined ? (pcieBytesPerSecond[gpu.pcieGeneration ?? 3] ?? 12e9) : nvlink / 2
+}
+
+/** What one GPU gets of its machine's network. */
+export function networkRate(hardware: Hardware): number {
+  const perMachine = hardware.networkBytesPerSecond ?? usualNetworkBytesPerSecond
+  return perMachine / Math.min(hardware.gpuCount, hardware.gpusPerMachine)
+}
+
+/** Shares of a wire's rate that collectives reach. */
+export interface WireEfficiency {
+  readonly linkShare: number
+  readonly networkShare: number
+}
+
+/**
+ * Seconds to gather (or to reduce and scatter) a buffer over `ranks` GPUs: (r-1)/r of it passes every GPU's wire (ring; Thakur et al.,
+ * 2005). Over several machines it is hierarchical: inside the machine first, then every GPU exchanges its share over the network.
+ */
+export function gatherSeconds(bytes: number, ranks: number, hardware: Hardware, wires: WireEfficiency): number {
+  if (ranks <= 1) return 0
+  const inside = Math.min(ranks, hardware.gpusPerMachine)
+  const machines = Math.ceil(ranks / inside)
+  const insideSeconds = (((inside - 1) / inside) * bytes) / (linkRate(hardware) * wires.linkShare)
+  const acrossBytes = ((machines - 1) / machines) * (bytes / inside)
+  return insideSeconds + acrossBytes / (networkRate(hardware) * wires.networkShare)
+}
+
+/** An all-reduce is a reduce-scatter and a gather of the same bytes. */
+export function allReduceSeconds(bytes: number, ranks: number, hardware: Hardware, wires: WireEfficiency): number {
+  return 2 * gatherSeconds(bytes, ranks, hardware, wires)
+}

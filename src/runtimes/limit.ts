@@ -1,0 +1,17 @@
+import { formatDuration } from '../units.ts'
+import type { RuntimeModel } from './runtime-model.ts'
+
+/** Nothing is known but that the scheduler ends it: a bound, and no estimate. */
+export const limit: RuntimeModel = {
+  basis: 'limit',
+  predict(job) {
+    const limits = job.roles.map(role => role.timeLimitSeconds)
+    const longest = limits.reduce(
+      (a, b) => (a === undefined || b === undefined ? undefined : a.value >= b.value ? a : b),
+      limits[0],
+    )
+    if (longest === undefined) return undefined
+    const working = [{ what: 'time limit', figure: formatDuration(longest.value), origin: longest.origin }]
+    return { basis: 'limit', upperBoundSeconds: longest.value, working }
+  },
+}

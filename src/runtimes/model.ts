@@ -1,0 +1,87 @@
+import { type Course, coursesOf } from '../courses.ts'
+import { type Calibration, type Pace, predictPace } from '../throughput.ts'
+import { type TrainingWork, trainingWork } from '../training-work.ts'
+import { formatCount, formatDuration, formatTeraflops } from '../units.ts'
+import type { Workload } from '../workload.ts'
+import { type Range, type RuntimeModel, rangeAround, type Working } from './runtime-model.ts'
+
+/** Formulas of the network's shape, with constants and corrections from published runs. */
+export const model: RuntimeModel = {
+  basis: 'model',
+  predict(_job, workloads, candidate, _past, tables) {
+    const courses = coursesOf(workloads, candidate)
+    if (courses === undefined || courses.length === 0) return undefined
+    const times = courses.map(course => timeOfCourse(course, tables.calibration()))
+    const longest = times.reduce((a, b) =>
+      a === undefined || b === undefined || a.seconds.p50 > b.seconds.p50 ? a : b,
+    )
+    if (longest === undefined || times.includes(undefined)) return undefined
+    return { basis: 'model', ...longest }
+  },
+}
+
+interface Time {
+  readonly seconds: Range
+  readonly working: readonly Working[]
+}
+
+function timeOfCourse({ workloads, hardware }: Course, calibration: Calibration): Time | undefined {
+  const working: Working[] = []
+  const seconds = { p10: 0, p50: 0, p90: 0 }
+  for (const workload of workloads) {
+    const pace = workload.purpose === 'train' ? predictPace(workload, hardware, calibration, 'elapsed') : undefined
+    const work = pace === undefined ? undefined : trainingWork(workload, pace.plan.tokensPerSample)
+    if (pace === undefined || work === undefined) return undefined
+    const range = rangeAround(work.samples * pace.secondsPerSample, pace.sigma)
+    const { startSeconds } = calibration.efficiency
+    seconds.p10 += workload.repetitions * (range.p10 + startSeconds)
+    seconds.p50 += workload.repetitions * (range.p50 + startSeconds)
+    seconds.p90 += workload.repetitions * (range.p90 + startSeconds)
+    working.push(...workingOf(workload, work, pace, calibration))
+  }
+  return { seconds, working }
+}
+
+function workingOf(workload: Workload, work: TrainingWork, pace: Pace, calibration: Calibration): Working[] {
+  const { plan, step, nearest } = pace
+  const computed = (formula: string): Working['origin'] => ({ kind: 'computed', formula })
+  const flopsPerSample = plan.forwardPerSample.matrix + plan.forwardPerSample.attention
+  return [
+    ...plan.assumed.map(what => ({
+      what: 'assumed',
+      figure: what,
+      origin: { kind: 'assumed' as const, reason: 'not said in the manifest' },
+    })),
+    { what: 'work', figure: `${formatCount(work.samples)} samples`, origin: computed(work.formula) },
+    {
+      what: 'forward pass of a sample',
+      figure: `${formatTeraflops(flopsPerSample).replace('FLOPS', 'FLOP')}`,
+      origin: computed('2 x weights met + 4 x layers x width x sequence, per token'),
+    },
+    {
+      what: 'one step by the formulas',
+      figure: `${step.seconds.toPrecision(3)} s (compute ${step.computeSeconds.toPrecision(3)}, exposed communication ${step.communicationSeconds.toPrecision(3)}, pipeline bubble ${step.bubbleSeconds.toPrecision(3)}, optimizer ${step.optimizerSeconds.toPrecision(3)})`,
+      origin: computed('micro-batch time x (micro-batches + bubble) + gradient exchange + optimizer'),
+    },
+    {
+      what: 'correction by measured runs',
+      figure: `x${Math.exp(pace.correction).toFixed(2)}`,
+      origin: {
+        kind: 'table',
+        table: 'measured-runs.csv',
+        row: nearest?.id ?? 'none like it',
+        source: 'published runs, the nearest named',
+      },
+    },
+    {
+      what: 'evaluation, checkpoints, restarts',
+      figure: `x${calibration.efficiency.elapsedFactor.toFixed(2)}, and ${formatDuration(calibration.efficiency.startSeconds)} to start`,
+      origin: {
+        kind: 'table',
+        table: 'efficiency.csv',
+        row: 'elapsedFactor',
+        source: 'elapsed time of published runs over their steady rate',
+      },
+    },
+  ]
+}

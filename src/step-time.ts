@@ -1,0 +1,280 @@
+import { allReduceSeconds, gatherSeconds, type Hardware, type WireEfficiency } from './communication.ts'
+import { type Flops, forwardFlopsPerSample, layerParameterCount, trainingFlops } from './flops.ts'
+import type { Gpu } from './gpu.ts'
+import type { Model } from './model.ts'
+import type { Parallelism, Precision, TrainingMethod, Workload } from './workload.ts'
+
+/** Constants of the step model; fitted by pricing-data/scripts/fit-efficiency.ts, kept in pricing-data/efficiency.csv with their units. */
+export interface StepEfficiency extends WireEfficiency {
+  /** Shares of the dense peak that large matrix products and attention kernels reach. */
+  readonly matrixShare: number
+  readonly fp8MatrixShare: number
+  readonly attentionShare: number
+  /** Share of the peak that convolutions reach, and the bytes they move for each FLOP. */
+  readonly convolutionShare: number
+  readonly convolutionBytesPerFlop: number
+  /** Tokens of a micro-batch, and width of a tensor rank, at which matrix products reach half of that. */
+  readonly halfEfficiencyTokens: number
+  readonly halfEfficiencyWidth: number
+  /** Bytes of activations that element-wise kernels move, for each token, layer and unit of width. */
+  readonly elementwiseBytes: number
+  /** Host time to launch one layer's kernels, forward and backward. */
+  readonly launchSecondsPerLayer: number
+  /** Share of the computation under which communication hides. */
+  readonly overlapShare: number
+  /** Bytes that the optimizer moves for each trained parameter on the GPU. */
+  readonly optimizerBytes: number
+}
+
+/** How a run is laid out on its GPUs: what the workload says, and what was assumed where it does not. */
+export interface Plan {
+  readonly model: Model
+  readonly tokensPerSample: number
+  readonly forwardPerSample: Flops
+  readonly method: TrainingMethod
+  readonly precision: Precision
+  readonly recompute: 'none' | 'selective' | 'full'
+  readonly split: Parallelism & { readonly data: number }
+  readonly globalBatch: number
+  readonly microBatch: number
+  /** Micro-batches one data-parallel rank works through in a step. */
+  readonly microBatches: number
+  readonly cpuOffload: boolean
+  /** What nobody said, and what was taken for it. */
+  readonly assumed: readonly string[]
+}
+
+/** One optimizer step, and what it is made of; the parts overlap, so they need not add up. */
+export interface StepTime {
+  readonly seconds: number
+  readonly computeSeconds: number
+  readonly communicationSeconds: number
+  readonly bubbleSeconds: number
+  readonly optimizerSeconds: number
+}
+
+/** Tokens per GPU of a micro-batch where none is known: common recipes use 4k to 32k. */
+const usualMicroBatchTokens = 8_192
+
+/** Samples per GPU of a micro-batch for networks that are no transformers. */
+const usualMicroBatchSamples = 64
+
+/** A sequence length nobody said. */
+const usualSequenceLength = 1_024
+
+/** Forward FLOPs per parameter of networks without a known count: ResNet-50 does 320, VGG-16 220, EfficientNet-B4 440. */
+const usualFlopsPerParameter = 300
+
+/** Mixed precision keeps 16 bytes a parameter; more than this share of the card and data parallelism has to shard (arXiv 1910.02054). */
+const stateBytesPerParameter = 16
+const stateShareOfMemory = 0.8
+
+/** How the run would be laid out on these GPUs; undefined where the model is unknown or the GPU cannot compute in its precision. */
+export function planRun(workload: Workload, { gpu, gpuCount }: Hardware): Plan | undefined {
+  const model = workload.model?.value
+  if (model === undefined) return undefined
+  const assumed: string[] = []
+  const assume = <T>(known: { readonly value: T } | undefined, usual: T, what: string): T => {
+    if (known !== undefined) return known.value
+    assumed.push(what)
+    return usual
+  }
+
+  const precision = assume(
+    workload.precision,
+    gpu.flopsPerSecond.bf16 === undefined ? 'fp16' : 'bf16',
+    '16-bit mixed precision',
+  )
+  if (peakFlops(gpu, precision) === undefined) return undefined
+  const fixedLength =
+    model.kind === 'vision-transformer' || model.kind === 'audio' ? model.shape?.contextLength : undefined
+  const isTransformer = model.forwardFlopsPerSample === undefined
+  const sequence = workload.sequenceLength?.value ?? fixedLength
+  const tokensPerSample = sequence ?? (isTransformer && model.shape !== undefined ? usualSequenceLength : 1)
+  if (sequence === undefined && tokensPerSample > 1) assumed.push(`sequence length ${usualSequenceLength}`)
+
+  const method = workload.method?.value ?? 'full'
+  const split = splitOver(gpuCount, model, method, gpu, workload, assumed)
+  const batch = batchesOf(workload, split.data, tokensPerSample, assumed)
+  return {
+    model,
+    tokensPerSample,
+    forwardPerSample: forwardOf(model, sequence, tokensPerSample),
+    method,
+    precision,
+    recompute: assume(workload.activationRecompute, 'none', 'activations kept, not recomputed'),
+    split,
+    ...batch,
+    cpuOffload: workload.cpuOffload?.value ?? false,
+    assumed,
+  }
+}
+
+function forwardOf(model: Model, sequence: number | undefined, tokensPerSample: number): Flops {
+  if (model.shape === undefined && model.forwardFlopsPerSample === undefined && sequence === undefined) {
+    return { matrix: usualFlopsPerParameter * model.activeParameterCount, attention: 0 }
+  }
+  return forwardFlopsPerSample(model, tokensPerSample) ?? { matrix: 0, attention: 0 }
+}
+
+function splitOver(
+  gpuCount: number,
+  model: Model,
+  method: TrainingMethod,
+  gpu: Gpu,
+  workload: Workload,
+  assumed: string[],
+): Plan['split'] {
+  const none: Parallelism = { tensor: 1, pipeline: 1, interleave: 1, context: 1, expert: 1, sharding: 'unknown' }
+  const known = workload.parallelism?.value ?? none
+  const tensor = Math.min(known.tensor, gpuCount)
+  const pipeline = Math.max(1, Math.min(known.pipeline, Math.floor(gpuCount / tensor)))
+  const context = Math.max(1, Math.min(known.context, Math.floor(gpuCount / (tensor * pipeline))))
+  const data = Math.max(1, Math.floor(gpuCount / (tensor * pipeline * context)))
+  if (known.sharding !== 'unknown') return { ...known, tensor, pipeline, context, data }
+  const stateBytes = method === 'full' ? stateBytesPerParameter : 2
+  const crowded = (model.parameterCount * stateBytes) / (tensor * pipeline) > stateShareOfMemory * gpu.memoryBytes
+  const sharding = crowded && data > 1 ? 'weights' : 'none'
+  if (data > 1)
+    assumed.push(
+      sharding === 'weights' ? 'weights sharded over the GPUs, since whole they do not fit' : 'plain data parallel',
+    )
+  return { ...known, tensor, pipeline, context, data, sharding }
+}
+
+/** The global batch stays as it is on any number of GPUs; only what one GPU takes of it at a time changes. */
+function batchesOf(
+  workload: Workload,
+  data: number,
+  tokensPerSample: number,
+  assumed: string[],
+): { globalBatch: number; microBatch: number; microBatches: number } {
+  const usual =
+    tokensPerSample > 1 ? Math.max(1, Math.floor(usualMicroBatchTokens / tokensPerSample)) : usualMicroBatchSamples
+  const accumulation = workload.gradientAccumulation?.value
+  const total = workload.globalBatch?.value
+  const share = total === undefined ? undefined : Math.max(1, total / data)
+  const derived = share === undefined || accumulation === undefined ? undefined : Math.max(1, share / accumulation)
+  const wished = workload.microBatch?.value ?? derived ?? usual
+  if (workload.microBatch === undefined && derived === undefined)
+    assumed.push(`micro-batch ${Math.min(wished, share ?? wished)}`)
+  const microBatch = Math.min(wished, share ?? wished)
+  const globalBatch = total ?? microBatch * data * (accumulation ?? 1)
+  if (total === undefined) assumed.push(`global batch ${globalBatch}`)
+  return { globalBatch, microBatch, microBatches: Math.max(1, globalBatch / (microBatch * data)) }
+}
+
+/** Dense peak in the precision really used; FP16 on a GPU without tensor cores runs at its FP32 rate. Undefined = it cannot. */
+export function peakFlops(gpu: Gpu, precision: Precision): number | undefined {
+  const { flopsPerSecond } = gpu
+  if (precision === 'tf32') return flopsPerSecond.tf32 ?? flopsPerSecond.fp32
+  if (precision === 'fp16') return flopsPerSecond.fp16 ?? flopsPerSecond.fp32
+  return flopsPerSecond[precision]
+}
+
+/**
+ * Seconds of one optimizer step: t_micro x (m + (p-1)/v), then what of the gradient exchange is not hidden, then the optimizer
+ * (Narayanan et al., arXiv 2104.04473, section 2; the bubble of 1F1B and of the interleaved schedule).
+ */
+export function stepTime(plan: Plan, hardware: Hardware, efficiency: StepEfficiency): StepTime {
+  const { split, microBatches } = plan
+  const compute = microBatchCompute(plan, hardware, efficiency)
+  const tensorSeconds = tensorExchange(plan, hardware, efficiency)
+  const shardSeconds = exposed(weightGather(plan, hardware, efficiency), compute, efficiency)
+  const micro = compute + tensorSeconds + shardSeconds
+  const bubble = (micro * (split.pipeline - 1)) / Math.max(1, split.interleave)
+  const gradientSeconds = exposed(gradientExchange(plan, hardware, efficiency), compute, efficiency)
+  const optimizerSeconds = optimizerUpdate(plan, hardware.gpu, efficiency)
+  return {
+    seconds: micro * microBatches + bubble + gradientSeconds + optimizerSeconds,
+    computeSeconds: compute * microBatches,
+    communicationSeconds: (tensorSeconds + shardSeconds) * microBatches + gradientSeconds,
+    bubbleSeconds: bubble,
+    optimizerSeconds,
+  }
+}
+
+function exposed(communication: number, compute: number, { overlapShare }: StepEfficiency): number {
+  return Math.max(0, communication - overlapShare * compute)
+}
+
+/** Forward and backward of one micro-batch on one GPU. */
+function microBatchCompute(plan: Plan, hardware: Hardware, efficiency: StepEfficiency): number {
+  const { gpu } = hardware
+  const peak = peakFlops(gpu, plan.precision) ?? 0
+  const flops = trainingFlops(plan.forwardPerSample, plan.method, plan.recompute)
+  const share = plan.microBatch / (plan.split.tensor * plan.split.pipeline * plan.split.context)
+  const { shape } = plan.model
+  if (shape === undefined || plan.model.forwardFlopsPerSample !== undefined) {
+    const work = (flops.matrix + flops.attention) * share
+    const width = plan.precision === 'fp32' || plan.precision === 'tf32' ? 2 : 1
+    const traffic = (work * efficiency.convolutionBytesPerFlop * width) / gpu.bandwidthBytesPerSecond
+    return work / (peak * efficiency.convolutionShare) + traffic
+  }
+  const tokens = (plan.microBatch * plan.tokensPerSample) / plan.split.context
+  const width = shape.hidden / plan.split.tensor
+  const filled =
+    (tokens / (tokens + efficiency.halfEfficiencyTokens)) * (width / (width + efficiency.halfEfficiencyWidth))
+  const matrixShare = plan.precision === 'fp8' ? efficiency.fp8MatrixShare : efficiency.matrixShare
+  // Attention stays in 16 bits when the matrices go to FP8.
+  const attentionPeak = plan.precision === 'fp8' ? (peakFlops(gpu, 'bf16') ?? peak) : peak
+  const matrixSeconds = (flops.matrix * share) / (peak * matrixShare * filled)
+  const attentionSeconds = (flops.attention * share) / (attentionPeak * efficiency.attentionShare)
+  const passes = plan.recompute === 'full' ? 4 / 3 : 1
+  const layers = shape.layers / plan.split.pipeline
+  const elementwise =
+    tokens * layers * width * efficiency.elementwiseBytes * passes * (plan.precision === 'fp32' ? 2 : 1)
+  const work = matrixSeconds + attentionSeconds + elementwise / gpu.bandwidthBytesPerSecond
+  return smoothMaximum(work, layers * efficiency.launchSecondsPerLayer * passes)
+}
+
+/** Host and GPU work side by side; where both take alike, neither hides the other quite. */
+function smoothMaximum(a: number, b: number): number {
+  return (a ** 3 + b ** 3) ** (1 / 3)
+}
+
+/** Four all-reduces of the activations for each layer, six where the forward pass is repeated (Shoeybi et al., arXiv 1909.08053). */
+function tensorExchange(plan: Plan, hardware: Hardware, efficiency: StepEfficiency): number {
+  const { tensor, pipeline, context } = plan.split
+  const { shape } = plan.model
+  if (tensor === 1 || shape === undefined) return 0
+  const bytes = (2 * plan.microBatch * plan.tokensPerSample * shape.hidden) / context
+  const exchanges = plan.recompute === 'full' ? 6 : 4
+  return (shape.layers / pipeline) * exchanges * allReduceSeconds(bytes, tensor, hardware, efficiency)
+}
+
+/** Sharded weights are gathered for the forward and the backward pass of every micro-batch, gradients scattered once. */
+function weightGather(plan: Plan, hardware: Hardware, efficiency: StepEfficiency): number {
+  if (plan.split.sharding !== 'weights') return 0
+  const bytes = 2 * localParameterCount(plan)
+  return (plan.method === 'full' ? 3 : 2) * gatherSeconds(bytes, plan.split.data, hardware, efficiency)
+}
+
+function gradientExchange(plan: Plan, hardware: Hardware, efficiency: StepEfficiency): number {
+  if (plan.split.sharding === 'weights') return 0
+  const bytesPerGradient = plan.split.sharding === 'none' ? 4 : 2
+  return allReduceSeconds(trainedParameterCount(plan) * bytesPerGradient, plan.split.data, hardware, efficiency)
+}
+
+function optimizerUpdate(plan: Plan, gpu: Gpu, efficiency: StepEfficiency): number {
+  const ranks = plan.split.sharding === 'none' ? 1 : plan.split.data
+  const parameters = trainedParameterCount(plan) / ranks
+  const rate = plan.cpuOffload ? hostBytesPerSecond : gpu.bandwidthBytesPerSecond
+  return (parameters * efficiency.optimizerBytes) / rate
+}
+
+/** What the host's own memory gives one of eight ranks that update their parameters on the CPU. */
+const hostBytesPerSecond = 25e9
+
+function localParameterCount({ model, split }: Plan): number {
+  return model.parameterCount / (split.tensor * split.pipeline)
+}
+
+function trainedParameterCount(plan: Plan): number {
+  if (plan.method === 'full') return localParameterCount(plan)
+  const { shape } = plan.model
+  // A LoRA adapter of rank 16 on every matrix is about 16 x 2 / hidden of the layer.
+  return shape === undefined
+    ? 0
+    : (shape.layers * layerParameterCount(shape, 'all') * 32) / shape.hidden / plan.split.pipeline
+}

@@ -1,0 +1,173 @@
+import type { Hardware } from './communication.ts'
+import { estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from './nearest-runs.ts'
+import { type Plan, planRun, type StepEfficiency, type StepTime, stepTime } from './step-time.ts'
+import type { Workload } from './workload.ts'
+
+/** All that was fitted on published runs: pricing-data/efficiency.csv, and the runs that it was fitted on. */
+export interface Calibration {
+  readonly efficiency: StepEfficiency & RunEfficiency
+  readonly likeness: Likeness
+  readonly runs: readonly MeasuredRun[]
+}
+
+/** Constants of a whole run. */
+export interface RunEfficiency {
+  /** Elapsed time over steady time: evaluation, checkpoints, restarts. */
+  readonly elapsedFactor: number
+  /** From the launcher's start to the first step. */
+  readonly startSeconds: number
+  /** Widens the ranges so that 8 of 10 runs not fitted on fall inside. */
+  readonly rangeFactor: number
+  /** Spread that each assumption adds, as a standard deviation of the logarithm. */
+  readonly assumptionSpread: number
+}
+
+/** How fast a run goes on some hardware: log-normal around `secondsPerSample`. */
+export interface Pace {
+  readonly plan: Plan
+  readonly step: StepTime
+  /** ln(expected / step model) by the measured runs like it. */
+  readonly correction: number
+  /** Seconds of the whole job for one sample. */
+  readonly secondsPerSample: number
+  /** Standard deviation of ln(seconds). */
+  readonly sigma: number
+  readonly nearest: MeasuredRun | undefined
+}
+
+/** Beyond this spread P90 is ten times P10: that is no estimate. */
+const usefulSigma = 0.9
+
+/** How long a sample takes, all GPUs together; undefined where the model is unknown or no measured run is like it. */
+export function predictPace(
+  workload: Workload,
+  hardware: Hardware,
+  calibration: Calibration,
+  measured: RunTraits['measured'],
+  greatestSigma = usefulSigma,
+): Pace | undefined {
+  const plan = planRun(workload, hardware)
+  if (plan === undefined) return undefined
+  const { efficiency, likeness, runs } = calibration
+  const step = stepTime(plan, hardware, efficiency)
+  const error = estimateLogError(traitsOf(plan, workload, hardware, measured), runs, likeness)
+  const sigma = Math.hypot(
+    error.sigma * efficiency.rangeFactor,
+    efficiency.assumptionSpread * Math.sqrt(plan.assumed.length),
+  )
+  if (sigma > greatestSigma) return undefined
+  const factor = measured === 'elapsed' ? efficiency.elapsedFactor : 1
+  return {
+    plan,
+    step,
+    correction: error.mean,
+    secondsPerSample: (step.seconds / plan.globalBatch) * factor * Math.exp(error.mean),
+    sigma,
+    nearest: error.nearest,
+  }
+}
+
+/** A rate somebody measured, as one more run to go by: what the step model would have said of it is its error. */
+export function measuredRun(
+  id: string,
+  workload: Workload,
+  hardware: Hardware,
+  calibration: Calibration,
+  measured: RunTraits['measured'],
+  secondsPerSample: number,
+): MeasuredRun | undefined {
+  const plan = planRun(workload, hardware)
+  if (plan === undefined) return undefined
+  const factor = measured === 'elapsed' ? calibration.efficiency.elapsedFactor : 1
+  const modelled = (stepTime(plan, hardware, calibration.efficiency).seconds / plan.globalBatch) * factor
+  const logError = Math.log(secondsPerSample / modelled)
+  return { id, traits: traitsOf(plan, workload, hardware, measured), logError }
+}
+
+function traitsOf(
+  plan: Plan,
+  workload: Workload,
+  { gpu, gpuCount }: Hardware,
+  measured: RunTraits['measured'],
+): RunTraits {
+  const { model, split } = plan
+  const shards = { none: 0, optimizer: 0.5, gradients: 0.7, weights: 1, unknown: 0 }
+  const recomputes = { none: 0, selective: 0.5, full: 1 }
+  return {
+    model: modelKey(model.name),
+    kind: model.kind,
+    ...(workload.framework === undefined ? {} : { stack: workload.framework.value }),
+    gpu: gpu.name,
+    architecture: gpu.architecture,
+    precision: plan.precision,
+    method: workload.purpose === 'train' ? plan.method : 'inference',
+    measured,
+    sizes: [
+      Math.log(model.activeParameterCount),
+      Math.log(plan.tokensPerSample),
+      Math.log(plan.microBatch * plan.tokensPerSample),
+      Math.log(plan.microBatches),
+      Math.log(gpuCount),
+      Math.log(split.tensor),
+      Math.log(split.pipeline),
+      recomputes[plan.recompute],
+      split.data > 1 ? shards[split.sharding] : 0,
+    ],
+  }
+}
+
+/** A model's name without its version, remarks in brackets and punctuation: `ResNet-50 v1.5 (MLPerf)` is `resnet50`. */
+export function modelKey(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/\(.*?\)/g, '')
+    .replace(/\bv\d+(\.\d+)?\b/g, '')
+    .replace(/[^a-z0-9]/g, '')
+}
+
+/** Time on other hardware as a multiple of the time on known hardware, and the spread of its logarithm. */
+export interface Scale {
+  readonly factor: number
+  readonly sigma: number
+}
+
+/**
+ * How much longer a run takes on other hardware than where its time is known. The step model's ratio, corrected by measured runs on
+ * both; a run whose model nobody knows is taken for a network that computes and moves memory as convolutional networks do.
+ */
+export function scaleBetween(
+  workload: Workload | undefined,
+  from: Hardware,
+  to: Hardware,
+  calibration: Calibration,
+): Scale | undefined {
+  const known = workload?.model === undefined ? unknownNetwork : workload
+  const there = predictPace(known, from, calibration, 'elapsed', Number.POSITIVE_INFINITY)
+  if (there === undefined) return undefined
+  const anchor = measuredRun('declared', known, from, calibration, 'elapsed', there.secondsPerSample)
+  if (anchor === undefined) return undefined
+  const anchored = { ...calibration, runs: [...calibration.runs, anchor] }
+  const here = predictPace(known, to, anchored, 'elapsed')
+  return here === undefined ? undefined : { factor: here.secondsPerSample / there.secondsPerSample, sigma: here.sigma }
+}
+
+const nobodySaid = { kind: 'assumed', reason: 'no model is known; only the ratio of two GPUs is asked' } as const
+
+const unknownNetwork: Workload = {
+  purpose: 'train',
+  place: { file: '' },
+  role: '',
+  model: {
+    value: {
+      name: 'unknown network',
+      kind: 'convolutional',
+      parameterCount: 1e8,
+      activeParameterCount: 1e8,
+      forwardFlopsPerSample: 1e10,
+    },
+    origin: nobodySaid,
+  },
+  microBatch: { value: 64, origin: nobodySaid },
+  repetitions: 1,
+  conditional: false,
+}

@@ -1,0 +1,237 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, posix } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+/** The stages in order, files and folders of src/: each may import only what stands before it. */
+const line = [
+  'errors',
+  'units',
+  'sourced',
+  'programs',
+  'terminal',
+  'document',
+  'warning',
+  'config-schema',
+  'config',
+  'declarations',
+  'bash-text',
+  'bash-programs',
+  'bash',
+  'command-lines',
+  'job',
+  'manifest',
+  'manifests',
+  'model',
+  'workload',
+  'gpu',
+  'machine',
+  'workloads',
+  'flops',
+  'memory',
+  'candidates',
+  'runtimes',
+  'prices',
+  'quote',
+  'fare',
+  'policy',
+  'prompt',
+  'schedulers',
+  'reporters',
+  'commands',
+  'cli',
+]
+
+/** Stages that compute and do nothing else: no file, clock, environment or stream. */
+const middle = [
+  'units',
+  'model',
+  'gpu',
+  'memory',
+  'candidates',
+  'runtimes',
+  'quote',
+  'policy',
+  'workloads',
+  'reporters',
+]
+
+/** The one file of src/ that imports a package, and where several may, what their names look like. */
+const homes: Readonly<Record<string, RegExp>> = {
+  '@commander-js/extra-typings': /^cli\.ts$/,
+  'node:child_process': /^programs\.ts$/,
+  chalk: /^terminal\.ts$/,
+  inquirer: /^prompt\.ts$/,
+  ora: /^terminal\.ts$/,
+  unbash: /^bash\.ts$/,
+  yaml: /^document\.ts$/,
+  zod: /^(config|ledger|document)\.ts$|(^|[/-])schema\.ts$/,
+}
+
+interface Import {
+  /** A file of src/ as its path there, or a package. */
+  readonly from: string
+  readonly onlyTypes: boolean
+  readonly whenCalled: boolean
+}
+
+interface Source {
+  readonly text: string
+  readonly imports: readonly Import[]
+}
+
+const folder = fileURLToPath(new URL('../src', import.meta.url))
+const sources: ReadonlyMap<string, Source> = new Map(
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .sort()
+    .map(file => [file, readSource(file)]),
+)
+
+function readSource(file: string): Source {
+  const text = readFileSync(join(folder, file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+  const statements = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'"`;=]*?\sfrom\s+)?'([^']+)'/gm)
+  const calls = text.matchAll(/\bimport\(\s*'([^']+)'\s*\)/g)
+  return {
+    text,
+    imports: [
+      ...Array.from(statements, ([, type, from = '']) => ({
+        from: placeOf(file, from),
+        onlyTypes: type !== undefined,
+        whenCalled: false,
+      })),
+      ...Array.from(calls, ([, from = '']) => ({ from: placeOf(file, from), onlyTypes: false, whenCalled: true })),
+    ],
+  }
+}
+
+function placeOf(file: string, from: string): string {
+  return from.startsWith('.') ? posix.normalize(posix.join(dirname(file), from)) : from
+}
+
+function stageOf(file: string): string {
+  return file.split('/')[0]?.replace(/\.ts$/, '') ?? file
+}
+
+/** `[file, import]` of every import in src/. */
+function allImports(): readonly (readonly [string, Import])[] {
+  return [...sources].flatMap(([file, { imports }]) => imports.map(one => [file, one] as const))
+}
+
+/** Every file and package that is loaded together with `file`. */
+function loadedWith(file: string, found = new Set<string>()): ReadonlySet<string> {
+  for (const { from, onlyTypes, whenCalled } of sources.get(file)?.imports ?? []) {
+    if (onlyTypes || whenCalled || found.has(from)) continue
+    found.add(from)
+    loadedWith(from, found)
+  }
+  return found
+}
+
+describe('arrows point up the line', () => {
+  test('every file of src/ has a place in the line', () => {
+    expect([...sources.keys()].filter(file => !line.includes(stageOf(file)))).toEqual([])
+  })
+
+  test('a stage imports what comes before it, never what comes after', () => {
+    const backwards = allImports()
+      .filter(([file, { from }]) => sources.has(from) && line.indexOf(stageOf(from)) > line.indexOf(stageOf(file)))
+      .map(([file, { from }]) => `${file} imports ${from}`)
+    expect(backwards).toEqual([])
+  })
+
+  test('every import within src/ leads to a file', () => {
+    const nowhere = allImports()
+      .filter(([, { from }]) => from.endsWith('.ts') && !sources.has(from))
+      .map(([file, { from }]) => `${file} imports ${from}`)
+    expect(nowhere).toEqual([])
+  })
+
+  test('no imports go in a circle, those of types included', () => {
+    const circles: string[] = []
+    const done = new Set<string>()
+    const follow = (file: string, path: readonly string[]) => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+      else if (!done.has(file)) {
+        for (const { from } of sources.get(file)?.imports ?? []) follow(from, [...path, file])
+        done.add(file)
+      }
+    }
+    for (const file of sources.keys()) follow(file, [])
+    expect(circles).toEqual([])
+  })
+})
+
+describe('the middle is pure', () => {
+  const pure = [...sources.keys()].filter(file => middle.includes(stageOf(file)))
+
+  test('it loads nothing of Node.js, itself or by what it imports', () => {
+    const impure = pure.flatMap(file =>
+      [...loadedWith(file)].filter(from => from.startsWith('node:')).map(from => `${file} loads ${from}`),
+    )
+    expect(impure).toEqual([])
+  })
+
+  test('it asks neither the clock nor the environment, and writes to no stream', () => {
+    const outside = /\bprocess\.|\bconsole\.|\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bfetch\(|\bsetTimeout\(/
+    expect(pure.filter(file => outside.test(sources.get(file)?.text ?? ''))).toEqual([])
+  })
+})
+
+describe('each package has one home', () => {
+  test('only its home imports a package', () => {
+    const strays = allImports()
+      .filter(([file, { from }]) => homes[from]?.test(file) === false)
+      .map(([file, { from }]) => `${file} imports ${from}`)
+    expect([...new Set(strays)]).toEqual([])
+  })
+
+  test('every package that is imported has a home', () => {
+    const packages = allImports().map(([, { from }]) => from)
+    const homeless = packages.filter(from => !/^node:|\.(ts|json)$/.test(from) && homes[from] === undefined)
+    expect([...new Set(homeless)]).toEqual([])
+  })
+})
+
+describe('load late', () => {
+  test('cli.ts imports commander and nothing heavy', () => {
+    const packages = [...loadedWith('cli.ts')].filter(from => !/\.(ts|json)$/.test(from))
+    expect(packages).toEqual(['@commander-js/extra-typings'])
+  })
+
+  test('commands are imported when called', () => {
+    const together = [...loadedWith('cli.ts')].filter(from => from.startsWith('commands/'))
+    expect(together).toEqual([])
+  })
+
+  test('inquirer and ora are imported when somebody is asked or waits', () => {
+    const commands = [...sources.keys()].filter(file => file.startsWith('commands/'))
+    const early = commands.flatMap(file =>
+      [...loadedWith(file)].filter(from => ['inquirer', 'ora'].includes(from)).map(from => `${file} loads ${from}`),
+    )
+    expect(early).toEqual([])
+  })
+})
+
+describe('an extension point is a list', () => {
+  // an interface file is named for its interface: manifest-format.ts declares ManifestFormat
+  const extensions = [...sources].flatMap(([file, { text }]) => {
+    const words = basename(file, '.ts').split('-')
+    const name = words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
+    const isInterface = file.includes('/') && text.includes(`export interface ${name} {`)
+    return isInterface && sources.has(`${dirname(file)}/index.ts`) ? [{ folder: dirname(file), name }] : []
+  })
+
+  test.each(extensions)('every implementation in $folder/ is in the list of its index.ts', ({ folder, name }) => {
+    const index = sources.get(`${folder}/index.ts`)?.text ?? ''
+    const implementations = [...sources]
+      .filter(([file]) => file.startsWith(`${folder}/`) && file !== `${folder}/index.ts`)
+      .flatMap(([, { text }]) =>
+        Array.from(text.matchAll(new RegExp(`export const (\\w+): ${name}\\b`, 'g')), ([, one]) => one),
+      )
+    const list = new RegExp(`: readonly ${name}\\[\\] = \\[([^\\]]*)\\]`).exec(index)?.[1] ?? ''
+    const listed = list.split(',').map(one => one.trim())
+    expect(implementations.filter(one => one !== undefined && !listed.includes(one))).toEqual([])
+    expect(implementations).not.toEqual([])
+  })
+})

@@ -53,6 +53,11 @@ export function formatGib(bytes: number): string {
   return `${formatSmall(bytes / bytesPerGib)} GiB`
 }
 
+/** `52.4 MB`: a file's size, in millions of bytes. */
+export function formatMegabytes(bytes: number): string {
+  return `${Number((bytes / 1e6).toPrecision(3))} MB`
+}
+
 /** `312 TFLOPS`. */
 export function formatTeraflops(flopsPerSecond: number): string {
   return `${formatSmall(flopsPerSecond / operationsPerTera)} TFLOPS`
@@ -75,6 +80,11 @@ export function formatRate(usdPerHour: number, currency: Currency = usDollars): 
   const amount = usdPerHour * currency.perUsd
   const cents = amount > 0 && amount < 0.005 ? amount.toPrecision(1) : groupThousands(amount.toFixed(2))
   return `${withCurrency(cents, currency)}/h`
+}
+
+/** `10 %` of 0.1. */
+export function formatPercent(share: number): string {
+  return `${formatSmall(share * 100)} %`
 }
 
 /** A whole number with commas: `52,002`. */

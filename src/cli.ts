@@ -2,7 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from '@commande
 import packageJson from '../package.json' with { type: 'json' }
 import type { EstimateOptions } from './commands/estimate.ts'
 import type { SubmitOptions } from './commands/submit.ts'
-import { GpufareError } from './errors.ts'
+import { GpufareError, InputError } from './errors.ts'
 
 /** What stands behind `--`: options for sbatch or kubectl, and behind a second `--` the batch script's own arguments. */
 export interface PassedOn {
@@ -53,6 +53,8 @@ function cutAtDashes(words: readonly string[]): [string[], string[]] {
 
 /** What a failure has to say on stderr, empty where it was said already, and the exit code it ends with. */
 export function describeFailure(error: unknown): { readonly text: string; readonly exitCode: number } {
+  // each of its lines begins with the place, so that editors and terminals can follow it
+  if (error instanceof InputError) return { text: `${error.message}\n`, exitCode: error.exitCode }
   if (error instanceof GpufareError) {
     const hint = error.hint === undefined ? '' : `  ${error.hint}\n`
     return { text: `gpufare: ${error.message}\n${hint}`, exitCode: error.exitCode }

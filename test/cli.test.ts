@@ -1,0 +1,169 @@
+import { describe, expect, test, vi } from 'vitest'
+import { type Commands, describeFailure, helpTexts, run } from '../src/cli.ts'
+import { GpufareError, InputError } from '../src/errors.ts'
+
+/** What was typed, as words after the program's name. */
+function words(typed: string): string[] {
+  return typed.split(' ').filter(word => word !== '')
+}
+
+/** Runs what was typed with commands that only write down what reached them. */
+async function type(typed: string) {
+  const called: unknown[][] = []
+  const record =
+    (name: string) =>
+    async (...given: unknown[]) => {
+      called.push([name, ...given])
+      return 0
+    }
+  const commands: Commands = { estimate: record('estimate'), submit: record('submit') }
+  const { exitCode, stderr, stdout } = await withoutStreams(() => run(words(typed), commands))
+  return { called, exitCode, stderr, stdout }
+}
+
+/** Keeps what is written to the process's streams meanwhile. */
+async function withoutStreams(call: () => Promise<number>) {
+  const written = { stdout: '', stderr: '' }
+  const spies = (['stdout', 'stderr'] as const).map(name =>
+    vi.spyOn(process[name], 'write').mockImplementation(text => {
+      written[name] += text
+      return true
+    }),
+  )
+  try {
+    return { exitCode: await call(), ...written }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+}
+
+const defaults = { format: 'table', color: true }
+const nothing = { schedulerArguments: [], scriptArguments: [] }
+
+describe('what is typed reaches its command', () => {
+  test.each([
+    ['estimate a.sbatch', 'estimate', ['a.sbatch'], defaults, nothing],
+    ['estimate a.sbatch b.yaml', 'estimate', ['a.sbatch', 'b.yaml'], defaults, nothing],
+    ['estimate -', 'estimate', ['-'], defaults, nothing],
+    ['estimate --format json a.sbatch', 'estimate', ['a.sbatch'], { ...defaults, format: 'json' }, nothing],
+    ['estimate a.sbatch --format=json', 'estimate', ['a.sbatch'], { ...defaults, format: 'json' }, nothing],
+    ['estimate --explain --all a.sbatch', 'estimate', ['a.sbatch'], { ...defaults, explain: true, all: true }, nothing],
+    ['estimate --config c.yaml a.sbatch', 'estimate', ['a.sbatch'], { ...defaults, config: 'c.yaml' }, nothing],
+    ['estimate --no-color --quiet a', 'estimate', ['a'], { ...defaults, color: false, quiet: true }, nothing],
+    ['submit a.sbatch', 'submit', ['a.sbatch'], defaults, nothing],
+    ['submit --yes a.sbatch', 'submit', ['a.sbatch'], { ...defaults, yes: true }, nothing],
+    ['submit --max-cost 12.50 a.sbatch', 'submit', ['a.sbatch'], { ...defaults, maxCost: 12.5 }, nothing],
+    ['submit --dry-run a.sbatch', 'submit', ['a.sbatch'], { ...defaults, dryRun: true }, nothing],
+    [
+      'submit a.sbatch -- --yes -N 2',
+      'submit',
+      ['a.sbatch'],
+      defaults,
+      { schedulerArguments: ['--yes', '-N', '2'], scriptArguments: [] },
+    ],
+    [
+      'submit a.sbatch -- -N 2 -- --epochs 3 -- x',
+      'submit',
+      ['a.sbatch'],
+      defaults,
+      { schedulerArguments: ['-N', '2'], scriptArguments: ['--epochs', '3', '--', 'x'] },
+    ],
+    [
+      'estimate a.sbatch -- -- --epochs 3',
+      'estimate',
+      ['a.sbatch'],
+      defaults,
+      { schedulerArguments: [], scriptArguments: ['--epochs', '3'] },
+    ],
+  ])('gpufare %s', async (typed, name, files, options, passedOn) => {
+    const { called, exitCode } = await type(typed)
+    expect(called).toEqual([[name, files, options, passedOn]])
+    expect(exitCode).toBe(0)
+  })
+})
+
+describe('a wrong command line ends with 2, calls nothing and says what is wrong', () => {
+  test.each([
+    ['', /Usage: gpufare/],
+    ['estimate', /missing required argument 'file'/],
+    ['estimat a.sbatch', /unknown command 'estimat'\n\(Did you mean estimate\?\)/],
+    ['estimate --formt json a', /unknown option '--formt'\n\(Did you mean --format\?\)/],
+    ['estimate --format xml a', /Allowed choices are table, json/],
+    ['submit --max-cost lots a', /'lots' is invalid\. An amount of money is a number such as 50/],
+    ['submit --max-cost -5 a', /invalid/],
+    ['submit --max-cost 1e999 a', /invalid/],
+    ['submit --yes', /missing required argument 'file'/],
+    ['submit -- --nodes=2', /missing required argument 'file'/],
+  ])('gpufare %s', async (typed, message) => {
+    const { called, exitCode, stderr, stdout } = await type(typed)
+    expect({ called, exitCode, stdout }).toEqual({ called: [], exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(message)
+  })
+})
+
+describe('help and version go to stdout and end with 0', () => {
+  test.each([
+    ['--help', ''],
+    ['help', ''],
+    ['estimate --help', 'estimate'],
+    ['help estimate', 'estimate'],
+    ['submit -h', 'submit'],
+  ])('gpufare %s', async (typed, command) => {
+    expect(await type(typed)).toEqual({ called: [], exitCode: 0, stderr: '', stdout: helpTexts()[command] })
+  })
+
+  test('gpufare --version', async () => {
+    const { exitCode, stdout } = await type('--version')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+
+  test('every command shows examples of itself', () => {
+    const { '': program, ...commands } = helpTexts()
+    for (const [name, text] of Object.entries(commands)) {
+      expect(text).toMatch(new RegExp(`Examples:\n  gpufare ${name} `))
+      expect(program).toContain(`  ${name} `)
+    }
+  })
+})
+
+describe('a failure ends with its own exit code', () => {
+  const prompt = (message: string) => Object.assign(new Error(message), { name: 'ExitPromptError' })
+
+  test.each([
+    ['what gpufare knows to be wrong', new GpufareError('no sbatch here', 1, 'is Slurm installed?'), 1],
+    ['a refusal', new GpufareError('over the limit', 3), 3],
+    ['a bad manifest', new InputError([{ place: { file: 'a.sbatch', line: 3 }, message: 'bad' }]), 2],
+    ['a question that was broken off', prompt('User force closed the prompt with SIGINT'), 130],
+    ['a question to which nobody can answer any more', prompt('User force closed the prompt with 0 null'), 4],
+    ['anything else', new TypeError('x is undefined'), 1],
+    ['what is not even an error', 'oops', 1],
+  ])('%s', (_, error, exitCode) => {
+    expect(describeFailure(error).exitCode).toBe(exitCode)
+  })
+
+  test('words and hint, without a stack, where gpufare knows what is wrong', () => {
+    expect(describeFailure(new GpufareError('no sbatch here', 1, 'is Slurm installed?')).text).toBe(
+      'gpufare: no sbatch here\n  is Slurm installed?\n',
+    )
+  })
+
+  test('every fault of a manifest on a line of its own, beginning with its place', () => {
+    const faults = [3, 7].map(line => ({ place: { file: 'a.sbatch', line }, message: 'bad' }))
+    expect(describeFailure(new InputError(faults)).text).toBe('a.sbatch:3  bad\na.sbatch:7  bad\n')
+  })
+
+  test("a fault of gpufare's own shows where it happened and asks for a report", () => {
+    const { text } = describeFailure(new TypeError('x is undefined'))
+    expect(text).toContain('TypeError: x is undefined\n    at ')
+    expect(text).toContain('report it')
+  })
+
+  test('what a command throws becomes the exit code of the program', async () => {
+    const fails = async () => {
+      throw new GpufareError('over the limit', 3)
+    }
+    const { exitCode, stderr } = await withoutStreams(() => run(['submit', 'a'], { estimate: fails, submit: fails }))
+    expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: 'gpufare: over the limit\n' })
+  })
+})

@@ -1,4 +1,11 @@
-/** A GPU type: one row of pricing-data/gpus.csv. Rates are dense peaks, in FLOP/s; absent = the GPU cannot do it. */
+import { numberIn, type Row } from './csv.ts'
+import { GpufareError } from './errors.ts'
+import { bytesPerGib, bytesPerGigabyte, operationsPerTera } from './units.ts'
+
+/**
+ * A GPU type: one row of pricing-data/gpus.csv, as schedulers count them (one die of a card that shows several).
+ * Rates are dense peaks, in FLOP/s; absent = the GPU cannot do it.
+ */
 export interface Gpu {
   /** Canonical name, `a100-80gb`. */
   readonly name: string
@@ -20,7 +27,7 @@ export interface Gpu {
   readonly pcieGeneration?: number
   readonly powerWatts?: number
   readonly migProfiles: readonly string[]
-  /** Every other way a manifest may spell it, lower case. */
+  /** Every other way a manifest may spell it, lower case; an alias of several GPUs is an ambiguous name. */
   readonly aliases: readonly string[]
   readonly source: string
 }
@@ -30,4 +37,198 @@ export interface UnknownGpu {
   /** As the manifest or the configuration spells it; empty where no type is named. */
   readonly name: string
   readonly vendor: 'unknown'
+}
+
+/** One row of gpus.csv. */
+export function gpuOf(row: Row): Gpu {
+  const { name = '', architecture = '', source = '' } = row
+  return {
+    name,
+    vendor: vendorOf(row),
+    architecture,
+    year: Number(row['year']),
+    memoryBytes: Number(row['memory_gib']) * bytesPerGib,
+    bandwidthBytesPerSecond: Number(row['bandwidth_gb_s']) * bytesPerGigabyte,
+    flopsPerSecond: {
+      ...figure(row, 'fp32_tflops', operationsPerTera, fp32 => ({ fp32 })),
+      ...figure(row, 'tf32_tflops', operationsPerTera, tf32 => ({ tf32 })),
+      ...figure(row, 'fp16_tflops', operationsPerTera, fp16 => ({ fp16 })),
+      ...figure(row, 'bf16_tflops', operationsPerTera, bf16 => ({ bf16 })),
+      ...figure(row, 'fp8_tflops', operationsPerTera, fp8 => ({ fp8 })),
+    },
+    ...figure(row, 'int8_tops', operationsPerTera, int8OperationsPerSecond => ({ int8OperationsPerSecond })),
+    ...figure(row, 'link_gb_s', bytesPerGigabyte, linkBytesPerSecond => ({ linkBytesPerSecond })),
+    ...figure(row, 'pcie_generation', 1, pcieGeneration => ({ pcieGeneration })),
+    ...figure(row, 'power_w', 1, powerWatts => ({ powerWatts })),
+    migProfiles: listIn(row, 'mig_profiles'),
+    aliases: listIn(row, 'aliases'),
+    source,
+  }
+}
+
+/**
+ * The GPU types that a name means: none where it is unknown, several where it is ambiguous (`a100`). Understood are the
+ * names of gpus.csv and their aliases in any case and with any separators, with or without the maker's name, with a MIG
+ * profile or a sharing suffix behind them. A name that only begins like a known one is unknown.
+ */
+export function findGpus(name: string, gpus: readonly Gpu[]): readonly Gpu[] {
+  const index = indexOf(gpus)
+  const whole = name
+    .toLowerCase()
+    .replace(/^mig[-_.]/, '')
+    .replace(shareSuffix, '')
+  const withoutProfile = whole.replace(profileSuffix, '')
+  for (const spelling of [whole, withoutMaker(whole), withoutProfile, withoutMaker(withoutProfile)]) {
+    const found = index.get(squash(spelling))
+    if (found !== undefined) return withProfile(found, migProfileIn(whole))
+  }
+  return []
+}
+
+/** The known names that look most like this one, for messages; never an answer. */
+export function nearestGpuNames(name: string, gpus: readonly Gpu[], count = 3): readonly string[] {
+  const key = squash(withoutMaker(name.toLowerCase()))
+  return gpus
+    .map(gpu => {
+      const names = [gpu.name, ...gpu.aliases].map(each => squash(withoutMaker(each)))
+      return { name: gpu.name, distance: Math.min(...names.map(each => unlikeness(key, each))) }
+    })
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, count)
+    .map(each => each.name)
+}
+
+/** The MIG profile in a device's name: `3g.20gb` of `a100_3g.20gb` or `NVIDIA-A100-SXM4-40GB-MIG-3g.20gb`. */
+export function migProfileIn(name: string): string | undefined {
+  return /(?:^|[-_.:])(\d+g\.\d+gb)(?![a-z0-9])/i.exec(name)?.[1]?.toLowerCase()
+}
+
+/** A slice of a GPU, with the part of the whole that it is. */
+export interface GpuSlice {
+  readonly gpu: Gpu
+  readonly share: number
+}
+
+/**
+ * A MIG slice: compute by its slices of the largest profile's, memory by the profile, bandwidth with the memory. Undefined where
+ * the GPU does not have this profile. Profiles: docs.nvidia.com/datacenter/tesla/mig-user-guide.
+ */
+export function sliceOf(gpu: Gpu, profile: string): GpuSlice | undefined {
+  if (!gpu.migProfiles.includes(profile)) return undefined
+  const share = computeSlices(profile) / Math.max(...gpu.migProfiles.map(computeSlices))
+  const memoryShare = Math.min(1, (memoryGib(profile) * bytesPerGib) / gpu.memoryBytes)
+  const { linkBytesPerSecond: _, int8OperationsPerSecond: int8, ...rest } = gpu
+  return {
+    share,
+    gpu: {
+      ...rest,
+      name: `${gpu.name} ${profile}`,
+      memoryBytes: gpu.memoryBytes * memoryShare,
+      bandwidthBytesPerSecond: gpu.bandwidthBytesPerSecond * memoryShare,
+      flopsPerSecond: scaled(gpu.flopsPerSecond, share),
+      ...(int8 !== undefined && { int8OperationsPerSecond: int8 * share }),
+      migProfiles: [],
+      aliases: [],
+    },
+  }
+}
+
+/** Time slicing by the device plugin or GKE adds it: `Tesla-T4-SHARED`. */
+const shareSuffix = /[-_]shared$/
+
+/** `-MIG-1g.10gb` of product labels, `_3g.20gb` and `.2g.10gb` of Slurm's GRES types, `+me` for the media engine. */
+const profileSuffix = /[-_.:](?:mig[-_.])?\d+g\.\d+gb(?:\+[a-z.]+)?$/
+
+const makers = /^(?:nvidia|tesla|geforce|quadro|amd|instinct|intel|gpu)$/
+
+/** GPUs by squashed name; a canonical name means its own GPU only, an alias all that have it. */
+type GpuIndex = ReadonlyMap<string, readonly Gpu[]>
+
+const indexes = new WeakMap<readonly Gpu[], GpuIndex>()
+
+/** Made once for each table: a call with a thousand manifests asks for names thousands of times. */
+function indexOf(gpus: readonly Gpu[]): GpuIndex {
+  const known = indexes.get(gpus)
+  if (known !== undefined) return known
+  const index = new Map<string, Gpu[]>()
+  for (const gpu of gpus) {
+    for (const key of new Set(gpu.aliases.map(squash))) index.set(key, [...(index.get(key) ?? []), gpu])
+  }
+  for (const gpu of gpus) index.set(squash(gpu.name), [gpu])
+  indexes.set(gpus, index)
+  return index
+}
+
+/** Of several GPUs that a name may mean, those that can be sliced as it says. */
+function withProfile(found: readonly Gpu[], profile: string | undefined): readonly Gpu[] {
+  const sliceable = found.filter(gpu => profile !== undefined && gpu.migProfiles.includes(profile))
+  return sliceable.length > 0 ? sliceable : found
+}
+
+function withoutMaker(name: string): string {
+  return name
+    .split(/[^a-z0-9.]+/)
+    .filter(word => !makers.test(word))
+    .join('-')
+}
+
+/** Letters and digits only; `80g`, `80gib` and `80gb` are the same. */
+function squash(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/(\d)g(?:i?b)?(?![a-z0-9.])/g, '$1gb')
+    .replace(/[^a-z0-9]/g, '')
+}
+
+function computeSlices(profile: string): number {
+  return Number.parseInt(profile, 10)
+}
+
+function memoryGib(profile: string): number {
+  return Number.parseInt(profile.slice(profile.indexOf('.') + 1), 10)
+}
+
+function scaled(rates: Gpu['flopsPerSecond'], share: number): Gpu['flopsPerSecond'] {
+  return Object.fromEntries(Object.entries(rates).map(([precision, rate]) => [precision, rate * share]))
+}
+
+/** Edits from one name to the other; an equal beginning counts for it, as Winkler does. */
+function unlikeness(a: string, b: string): number {
+  let equal = 0
+  while (equal < a.length && a[equal] === b[equal]) equal++
+  return editDistance(a, b) - equal / 2
+}
+
+/** Levenshtein distance. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      current.push(Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous[b.length] ?? 0
+}
+
+const vendors = ['NVIDIA', 'AMD', 'Intel', 'Google'] as const
+
+function vendorOf(row: Row): Gpu['vendor'] {
+  return vendors.find(vendor => vendor === row['vendor']) ?? rowFault(row, vendors.join(', '))
+}
+
+function rowFault(row: Row, expected: string): never {
+  throw new GpufareError(`gpus.csv: row "${row['name']}" names the vendor "${row['vendor']}", expected ${expected}`, 1)
+}
+
+function listIn(row: Row, column: string): readonly string[] {
+  const text = row[column]
+  return text === undefined || text === '' ? [] : text.split(';')
+}
+
+function figure<T extends object>(row: Row, column: string, unit: number, field: (value: number) => T): T | undefined {
+  const value = numberIn(row, column)
+  return value === undefined ? undefined : field(value * unit)
 }

@@ -1,4 +1,6 @@
+import { numberIn, type Row } from './csv.ts'
 import type { Gpu, UnknownGpu } from './gpu.ts'
+import { bytesPerGib, bytesPerGigabit, bytesPerGigabyte } from './units.ts'
 
 /** A kind of machine that holds GPUs: a cloud's instance type, or a node of a cluster's partition or pool. */
 export interface Machine {
@@ -16,6 +18,36 @@ export interface Machine {
   /** Network of the whole machine, bytes/s; absent = unknown. */
   readonly networkBytesPerSecond?: number
   readonly rdma?: boolean
-  /** Several of them can work on one job (placement group, cluster fabric). */
+  /** Made to work on one job together (placement group, cluster fabric). */
   readonly clusters?: boolean
+}
+
+/** How a machine's GPUs reach each other and other machines; what is absent is unknown. */
+export type Links = Pick<Machine, 'linkBytesPerSecond' | 'networkBytesPerSecond' | 'rdma' | 'clusters'>
+
+/** A machine as a row of prices.csv describes it, and a row of networks.csv if there is one. */
+export function machineOf(price: Row, network: Row | undefined, gpu: Gpu): Machine {
+  const cpuCount = numberIn(price, 'cpu_count')
+  const memoryGib = numberIn(price, 'memory_gib')
+  return {
+    provider: price['provider'] ?? '',
+    name: price['machine'] ?? '',
+    gpu,
+    gpuCount: Number(price['gpu_count']),
+    ...(cpuCount !== undefined && { cpuCount }),
+    ...(memoryGib !== undefined && { memoryBytes: memoryGib * bytesPerGib }),
+    ...(network && linksOf(network)),
+  }
+}
+
+function linksOf(network: Row): Links {
+  const link = numberIn(network, 'link_gb_s')
+  const gigabits = numberIn(network, 'network_gbit_s')
+  return {
+    ...(link !== undefined && { linkBytesPerSecond: link * bytesPerGigabyte }),
+    ...(gigabits !== undefined && { networkBytesPerSecond: gigabits * bytesPerGigabit }),
+    // "part": RDMA for the processors, but not straight into the memory of the GPUs.
+    rdma: network['rdma'] === 'yes',
+    clusters: network['clusters'] === 'yes',
+  }
 }

@@ -1,3 +1,4 @@
+import type { Gpu } from '../gpu.ts'
 import type { Machine } from '../machine.ts'
 
 /** How an hour is bought. `own` is a cluster's own rate. */
@@ -11,13 +12,18 @@ export interface Price {
   readonly tier: Tier
   /** Of the whole machine, in US dollars. */
   readonly usdPerMachineHour: number
-  /** Day (or year) the price was read, ISO 8601. */
+  /** Day (or year) the price was read, ISO 8601; empty for an own rate, which has no day. */
   readonly asOf: string
   readonly source: string
 }
 
-/** A table of prices; where two know the same machine, region and tier, the earlier in the list wins. */
+/**
+ * A table of prices: what machines with a GPU type cost, at every region and tier that it knows. It is asked for one GPU type or
+ * one machine at a time, since a table may be large and a quote needs little of it. A price that it does not know is not in the answer.
+ */
 export interface PriceSource {
   readonly name: string
-  read(): readonly Price[]
+  pricesOf(gpu: Gpu): readonly Price[]
+  /** By the name that manifests use in `node.kubernetes.io/instance-type`. */
+  pricesOfMachine(name: string): readonly Price[]
 }

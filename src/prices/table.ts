@@ -1,0 +1,57 @@
+import { numberIn, type Row, type Table } from '../csv.ts'
+import type { Gpu } from '../gpu.ts'
+import { machineOf } from '../machine.ts'
+import type { Price, PriceSource, Tier } from './price-source.ts'
+
+/** Prices of pricing-data/prices.csv, machines completed from networks.csv. */
+export function priceTable(prices: Table, networks: Table, gpus: readonly Gpu[]): PriceSource {
+  const gpuNamed = (name: string | undefined) => gpus.find(gpu => gpu.name === name)
+  const pricesIn = (rows: readonly Row[]): Price[] => {
+    const networkRows = networksOf(rows, networks)
+    return rows.flatMap(row => {
+      const gpu = gpuNamed(row['gpu'])
+      return gpu === undefined || !isWholeMachine(row) ? [] : pricesInRow(row, networkRows, gpu)
+    })
+  }
+  return {
+    name: 'prices.csv',
+    pricesOf: gpu => pricesIn(prices.rowsWith('gpu', gpu.name)),
+    pricesOfMachine: name => pricesIn(prices.rowsWith('machine', name)),
+  }
+}
+
+const tierColumns: readonly (readonly [Tier, string])[] = [
+  ['on-demand', 'on_demand_usd_h'],
+  ['spot', 'spot_usd_h'],
+  ['reserved-1y', 'reserved_1y_usd_h'],
+  ['reserved-3y', 'reserved_3y_usd_h'],
+]
+
+function pricesInRow(row: Row, networkRows: readonly Row[], gpu: Gpu): Price[] {
+  const network = networkRows.find(each => each['provider'] === row['provider'] && each['machine'] === row['machine'])
+  const machine = machineOf(row, network, gpu)
+  const { region = '', as_of: asOf = '', source = '' } = row
+  return tierColumns.flatMap(([tier, column]) => {
+    const usdPerMachineHour = numberIn(row, column)
+    if (usdPerMachineHour === undefined || !isCredible(row, tier)) return []
+    return [{ machine, region, tier, usdPerMachineHour, asOf, source }]
+  })
+}
+
+/** A spot price above the price that never takes the machine away is a fault of the list, or nothing that anybody would pay. */
+function isCredible(row: Row, tier: Tier): boolean {
+  const onDemand = numberIn(row, 'on_demand_usd_h')
+  const spot = numberIn(row, 'spot_usd_h')
+  return tier !== 'spot' || onDemand === undefined || spot === undefined || spot <= onDemand
+}
+
+/** Parts of a GPU and machines without one are in the table, but no candidate is made of them. */
+function isWholeMachine(row: Row): boolean {
+  const gpuCount = Number(row['gpu_count'])
+  return Number.isInteger(gpuCount) && gpuCount > 0
+}
+
+function networksOf(rows: readonly Row[], networks: Table): readonly Row[] {
+  const gpuNames = new Set(rows.map(row => row['gpu'] ?? ''))
+  return [...gpuNames].flatMap(name => networks.rowsWith('gpu', name))
+}

@@ -7,7 +7,7 @@ import { prepare, root } from './prepare.js'
 prepare()
 const standing = process.env.INIT_CWD ?? process.cwd()
 const given = process.argv.slice(2)
-const example = relative(standing, join(root, 'test/cases/01-bert-on-a100/train.sbatch'))
+const example = relative(standing, join(root, 'test/cases/example/train.sbatch'))
 const main = process.stdin.isTTY && process.stderr.isTTY ? ['submit', '--dry-run', example] : ['estimate', example]
 const words = given.length > 0 ? given : main
 process.stderr.write(`$ gpufare ${words.join(' ')}\n\n`)

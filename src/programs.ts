@@ -173,9 +173,16 @@ function cannotStart(program: string, error: Error & { readonly code?: string })
   return new GpufareError(`${program} cannot be started: ${error.message}`, 1)
 }
 
-/** A program is not there: whoever needs it knows what to do about that. */
+/** A program is not there; whoever needs it adds what to do about that. */
 export class ProgramNotFound extends GpufareError {
+  readonly program: string
+
   constructor(program: string, hint?: string) {
     super(`${program} is not installed here: no folder of PATH has it`, 1, hint)
+    this.program = program
+  }
+
+  withHint(hint: string): ProgramNotFound {
+    return new ProgramNotFound(this.program, hint)
   }
 }

@@ -2,7 +2,7 @@ import { openSync } from 'node:fs'
 import { ReadStream } from 'node:tty'
 
 /** Where keys come from. */
-export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean }
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean; readonly fd?: number }
 
 /** Where text goes to; `fd` where it is a real file, pipe or terminal. */
 export type Output = NodeJS.WritableStream & {

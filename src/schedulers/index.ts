@@ -1,0 +1,117 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { GpufareError } from '../errors.ts'
+import type { Job } from '../job.ts'
+import type { Manifest } from '../manifest.ts'
+import { ProgramNotFound, passThrough } from '../programs.ts'
+import type { Terminal } from '../terminal.ts'
+import { kubernetes } from './kubernetes/index.ts'
+import type { Scheduler } from './scheduler.ts'
+import { slurm } from './slurm.ts'
+
+/** Every scheduler that jobs can be handed to. */
+export const schedulers: readonly Scheduler[] = [slurm, kubernetes]
+
+/** One manifest on its way to its scheduler. */
+export interface Handover {
+  readonly scheduler: Scheduler
+  /** With the text to submit: the file's own, or the changed one that was agreed to. */
+  readonly manifest: Manifest
+  readonly jobs: readonly Job[]
+  /** The text is not the file's. */
+  readonly changed: boolean
+}
+
+/** The scheduler that a job is written for. */
+export function schedulerFor(name: Job['scheduler']): Scheduler {
+  const scheduler = schedulers.find(each => each.name === name)
+  if (scheduler === undefined) throw new RangeError(`no scheduler is called ${name}`)
+  return scheduler
+}
+
+/** Where a text lies while its scheduler's program reads it. */
+export interface Placed {
+  readonly manifest: Manifest
+  /** Takes a private copy away again. */
+  remove(): void
+}
+
+/**
+ * Where the program shall read the text from. What is still in the user's file is read from that path, so that job name
+ * and command stay; a changed or piped text goes through standard input, or for `sbatch FILE` from a private copy that
+ * has the file's name, which Slurm gives to the job.
+ */
+export function placeText({ scheduler, manifest, changed }: Handover): Placed {
+  const { path, bytes } = manifest
+  if (!changed && isOwnFile(path)) return { manifest, remove: () => {} }
+  if (scheduler.takesStandardInput(manifest)) return { manifest: { ...manifest, path: '-' }, remove: () => {} }
+  const folder = mkdtempSync(join(tmpdir(), 'gpufare-'))
+  const copy = join(folder, path === '-' ? 'stdin' : basename(path))
+  writeFileSync(copy, bytes, { mode: 0o600 })
+  return { manifest: { ...manifest, path: copy }, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/**
+ * Hands a manifest over and answers with the program's own exit code; its output and messages pass through untouched.
+ * Throws GpufareError, having run nothing, where the file no longer holds the bytes that were priced.
+ */
+export async function forward(handover: Handover, terminal: Terminal): Promise<number> {
+  const { scheduler, manifest, jobs } = handover
+  const placed = placeText(handover)
+  try {
+    const submission = scheduler.submission(placed.manifest)
+    const fileState = placed.manifest === manifest ? checkBytes(manifest) : undefined
+    const { exitCode, stdout } = await passThrough(
+      submission.program,
+      submission.arguments,
+      { ...terminal, environment: manifest.environment },
+      {
+        keepStdout: scheduler.lookAfter !== undefined,
+        ...(submission.input === undefined ? {} : { input: submission.input }),
+      },
+    )
+    if (fileState !== undefined && stateOf(manifest.path) !== fileState) warnOfRace(handover, terminal)
+    const remarks = await scheduler.lookAfter?.(placed.manifest, jobs, stdout)
+    for (const remark of remarks ?? []) terminal.stderr.write(`gpufare: ${remark}\n`)
+    return exitCode
+  } catch (error) {
+    if (error instanceof ProgramNotFound) throw error.withHint(scheduler.whenMissing)
+    throw error
+  } finally {
+    placed.remove()
+  }
+}
+
+/** Throws unless the file holds the priced bytes now; answers with its state for the look afterwards. */
+export function checkBytes(manifest: Manifest): string {
+  const state = stateOf(manifest.path)
+  if (state !== undefined && Buffer.from(manifest.bytes).equals(readFileSync(manifest.path))) return state
+  const what = state === undefined ? 'is gone' : 'has changed'
+  throw new GpufareError(
+    `${manifest.name} ${what} since it was quoted; nothing was submitted`,
+    1,
+    'run the command again for a quote of what it holds now',
+  )
+}
+
+/**
+ * Between the comparison and the program's own reading a few milliseconds pass in which a file can still be replaced;
+ * no lock keeps others from that. So inode, time of change (which nobody can set back) and size are compared afterwards.
+ */
+function stateOf(path: string): string | undefined {
+  const state = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return state && [state.dev, state.ino, state.ctimeNs, state.size].join(':')
+}
+
+function warnOfRace({ scheduler, manifest }: Handover, terminal: Terminal): void {
+  terminal.stderr.write(
+    `gpufare: ${manifest.name} was changed in the very moment it was handed over, so what was submitted may not be what was quoted; ${scheduler.whereToLook}\n`,
+  )
+}
+
+/** Standard input, a named pipe or `<(...)` can be read only once. */
+function isOwnFile(path: string): boolean {
+  if (path === '-' || /^\/(?:dev|proc)\//.test(path)) return false
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
+}

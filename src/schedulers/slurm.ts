@@ -1,0 +1,40 @@
+import type { Manifest } from '../manifest.ts'
+import { askProgram } from '../programs.ts'
+import type { Scheduler } from './scheduler.ts'
+
+/** A look-up while the user waits for the question. */
+const lookUpMilliseconds = 300
+
+/** `sbatch [options] FILE [arguments]`, or the script on standard input. */
+export const slurm: Scheduler = {
+  name: 'slurm',
+  title: 'Slurm',
+  whenMissing: 'run this where jobs are submitted, on a login node, or install the package slurm-client',
+  whereToLook: 'scontrol write batch_script JOBID - shows what Slurm has',
+
+  // On standard input sbatch takes no script arguments, and names the job `sbatch` whatever its file was called.
+  takesStandardInput: manifest => manifest.path === '-' && manifest.scriptArguments.length === 0,
+
+  submission: manifest =>
+    manifest.path === '-'
+      ? { program: 'sbatch', arguments: manifest.schedulerArguments, input: manifest.bytes }
+      : {
+          program: 'sbatch',
+          arguments: [...manifest.schedulerArguments, manifest.path, ...manifest.scriptArguments],
+        },
+
+  findDestination: async manifest => {
+    const name = /^ClusterName\s*=\s*(\S+)/m.exec(await showConfig(manifest))?.[1]
+    return name === undefined ? {} : { cluster: name }
+  },
+}
+
+async function showConfig(manifest: Manifest): Promise<string> {
+  try {
+    const { environment } = manifest
+    const asking = { environment, timeoutMilliseconds: lookUpMilliseconds }
+    return (await askProgram('scontrol', ['show', 'config'], asking)).stdout
+  } catch {
+    return '' // no Slurm here: the question goes without its cluster's name
+  }
+}

@@ -1,25 +1,11 @@
+import { type BranchArm, followScript, type StartedCommand } from './bash-run.ts'
+import { showText, unknownText } from './bash-text.ts'
+import type { Cell, Field, Findings } from './bash-words.ts'
 import type { Place } from './errors.ts'
+import { type CommandWord, type Launch, peelLaunchers, toCommandWord } from './launchers.ts'
 import type { Warning } from './warning.ts'
 
-/** One word of a command: its text as far as it can be known without running anything. */
-export interface CommandWord {
-  /** Expanded text; undefined where it hangs on something only known when the job runs. */
-  readonly text: string | undefined
-  /** The word as written. */
-  readonly written: string
-  readonly place: Place
-}
-
-/** How a launcher multiplies the program it starts. */
-export interface Launch {
-  /** `torchrun`, `srun`, `accelerate`, `deepspeed`, `mpirun`, `python`. */
-  readonly launcher: string
-  readonly nodes?: number
-  readonly processesPerNode?: number
-  readonly processes?: number
-  /** The launcher's own options, for readers that need more (`--mixed_precision` of accelerate). */
-  readonly options: readonly CommandWord[]
-}
+export type { BranchArm, CommandWord, Launch }
 
 /** One program that a script would start, launchers and containers peeled off. */
 export interface CommandLine {
@@ -31,8 +17,12 @@ export interface CommandLine {
   readonly launches: readonly Launch[]
   /** Variables set for it or exported before it, as far as known. */
   readonly environment: Readonly<Record<string, string>>
+  /** Files that the script wrote before it, by the path as written there. */
+  readonly writtenFiles: ReadonlyMap<string, string>
   /** It stands in a branch or loop whose course is not known. */
   readonly conditional: boolean
+  /** The branch it stands in, where only one of several is taken. */
+  readonly arm?: BranchArm
   /** Times it is run by a loop over literals; 1 otherwise. */
   readonly repetitions: number
   /** Started with `&`: runs beside its neighbours. */
@@ -50,37 +40,150 @@ export interface CommandContext {
   readonly arguments: readonly string[]
 }
 
-/** The programs that a script would start, in its order. */
+/** Shells within shells that are followed. */
+const DEEPEST_NESTING = 8
+
+/**
+ * The programs that a bash script would start, in its order, found without running anything: assignments, defaults,
+ * arrays, arithmetic, functions, branches and loops are followed as far as the text decides them.
+ */
 export function findCommandLines(
   script: string,
   context: CommandContext,
 ): { commandLines: CommandLine[]; warnings: Warning[] } {
-  const commandLines = script.split('\n').flatMap((line, index) => {
-    const words = line.trim().split(/\s+/)
-    if (line.trim() === '' || line.startsWith('#')) return []
-    const place = { file: context.file, line: context.firstLine + index }
-    return peelCommand(
-      words.map(word => ({ text: word, written: word, place })),
-      context,
-    )
+  const findings: Findings = { defaults: new Map(), missingArguments: new Map() }
+  const given = context.arguments.map((text): Cell => ({ text, place: undefined }))
+  const { started, errors, unfollowed } = followScript(script, {
+    file: context.file,
+    firstLine: context.firstLine,
+    spread: true,
+    variables: context.variables,
+    arguments: given.length === 0 ? undefined : given,
+    findings,
   })
-  return { commandLines, warnings: [] }
+  const commandLines = mergeRepeated(started.flatMap(command => peelStarted(command, findings, 0)))
+  const warnings: Warning[] = []
+  const error = errors[0]
+  if (error !== undefined) {
+    warnings.push({
+      code: 'cannot-parse-script',
+      text: `the script is not valid bash from here on: ${error.message}; what stands after it may be missing below`,
+      place: error.place,
+    })
+  }
+  if (unfollowed !== undefined) {
+    warnings.push({
+      code: 'cannot-parse-script',
+      text: 'the script goes round too often to be followed to its end',
+      place: unfollowed,
+    })
+  }
+  return { commandLines, warnings: [...warnings, ...explainFindings(findings)] }
 }
 
 /** The programs behind the launchers, containers and shells of one argument vector. */
 export function peelCommand(words: readonly CommandWord[], context: CommandContext): CommandLine[] {
-  const [first, ...rest] = words
+  const [first] = words
   if (first === undefined) return []
-  return [
-    {
-      program: first.text ?? first.written,
-      arguments: rest,
-      place: first.place,
-      launches: [],
-      environment: context.variables,
-      conditional: false,
-      repetitions: 1,
-      background: false,
-    },
-  ]
+  const fields = words.map(
+    (word): Field => ({ text: word.text ?? unknownText(word.written), place: word.place, spread: true }),
+  )
+  const started: StartedCommand = {
+    words: fields,
+    place: first.place,
+    input: undefined,
+    environment: context.variables,
+    writtenFiles: new Map(),
+    conditional: false,
+    arm: undefined,
+    repetitions: 1,
+    background: false,
+  }
+  return mergeRepeated(peelStarted(started, { defaults: new Map(), missingArguments: new Map() }, 0))
+}
+
+function peelStarted(started: StartedCommand, findings: Findings, depth: number): CommandLine[] {
+  const peeled = peelLaunchers(started.words, started.environment)
+  const environment = { ...started.environment, ...peeled.environment }
+  const [first, ...rest] = peeled.words
+  if (peeled.kind === 'program') {
+    if (first === undefined) return []
+    const arm = started.arm === undefined ? {} : { arm: started.arm }
+    return [
+      {
+        program: showText(first.text),
+        arguments: rest.map(toCommandWord),
+        place: started.place,
+        launches: peeled.launches,
+        environment,
+        writtenFiles: started.writtenFiles,
+        conditional: started.conditional,
+        ...arm,
+        repetitions: started.repetitions,
+        background: started.background,
+      },
+    ]
+  }
+  const script = peeled.kind === 'script' ? first : started.input
+  if (script === undefined || depth > DEEPEST_NESTING) return []
+  const inner = followScript(script.text, {
+    file: script.place.file,
+    firstLine: script.place.line ?? 1,
+    spread: script.spread,
+    variables: environment,
+    // `bash -c script name one two`: the name is $0, the arguments begin after it.
+    arguments: rest.slice(1),
+    findings,
+  })
+  return inner.started
+    .flatMap(command =>
+      peelStarted(
+        { ...command, writtenFiles: new Map([...started.writtenFiles, ...command.writtenFiles]) },
+        findings,
+        depth + 1,
+      ),
+    )
+    .map(line => ({
+      ...line,
+      launches: [...peeled.launches, ...line.launches],
+      conditional: line.conditional || started.conditional,
+      ...(line.arm === undefined && started.arm !== undefined ? { arm: started.arm } : {}),
+      repetitions: line.repetitions * started.repetitions,
+      background: line.background || started.background,
+    }))
+}
+
+/** The same command at the same place, started by a loop, is one with repetitions. */
+function mergeRepeated(lines: readonly CommandLine[]): CommandLine[] {
+  const merged = new Map<string, CommandLine>()
+  for (const line of lines) {
+    const words = [line.program, ...line.arguments.map(word => word.written)]
+    const key = JSON.stringify([line.place.line, line.place.column, line.conditional, line.arm, ...words])
+    const before = merged.get(key)
+    merged.set(key, before === undefined ? line : { ...before, repetitions: before.repetitions + line.repetitions })
+  }
+  return [...merged.values()]
+}
+
+function explainFindings(findings: Findings): Warning[] {
+  const warnings: Warning[] = []
+  const defaults = [...findings.defaults]
+  const place = defaults[0]?.[1].place
+  if (place !== undefined) {
+    const listed = defaults.map(([name, cell]) => `${name}=${showText(cell.text)}`)
+    warnings.push({
+      code: 'default-filled',
+      text: `taken from the script's own defaults, which the environment or arguments at submission can change: ${listed.join(', ')}`,
+      place,
+    })
+  }
+  const missing = [...findings.missingArguments]
+  if (missing[0] !== undefined) {
+    warnings.push({
+      code: 'unknown-arguments',
+      text: `the script takes arguments that were not given: ${missing.map(([name]) => `$${name}`).join(', ')}; give them after the file as for sbatch`,
+      place: missing[0][1],
+    })
+  }
+  return warnings
 }

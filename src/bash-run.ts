@@ -1,0 +1,741 @@
+import {
+  type ArrayValue,
+  type Assignment,
+  type Command,
+  type CommandNode,
+  type CompoundList,
+  type FunctionNode,
+  type PipelineNode,
+  parseBash,
+  type Redirection,
+  type Statement,
+  type Word,
+} from './bash.ts'
+import { printedBy } from './bash-programs.ts'
+import { globToRegExp, isKnown, isUnknown, mergeTexts, showText, unknownText } from './bash-text.ts'
+import {
+  type Cell,
+  evaluateArithmetic,
+  evaluateTest,
+  evaluateTestWords,
+  expandText,
+  expandWord,
+  type Field,
+  type Findings,
+  type Scope,
+  setVariable,
+  type Variable,
+} from './bash-words.ts'
+import type { Place } from './errors.ts'
+
+/** A command that a script would start, its words expanded, launchers still in front. */
+export interface StartedCommand {
+  readonly words: readonly Field[]
+  readonly place: Place
+  /** What its standard input would be, where the script says. */
+  readonly input: Field | undefined
+  readonly environment: Readonly<Record<string, string>>
+  /** Files that the script wrote before, by their path. */
+  readonly writtenFiles: ReadonlyMap<string, string>
+  readonly conditional: boolean
+  readonly arm: BranchArm | undefined
+  readonly repetitions: number
+  readonly background: boolean
+}
+
+/** Which way it stands on, where a script takes one of several and which is not known. */
+export interface BranchArm {
+  readonly branch: number
+  readonly arm: number
+}
+
+/** A script's shell while it is followed: its variables and where in the script's course it stands. */
+interface Shell extends Scope {
+  readonly functions: Map<string, FunctionNode>
+  /** Shared by all subshells: what was found so far, and how much more is followed. */
+  readonly course: { started: StartedCommand[]; steps: number; branches: number; unfollowed: Place | undefined }
+  readonly writtenFiles: Map<string, string>
+  /** Paths whose file is a copy of another one. */
+  readonly copies: Map<string, string>
+  conditional: boolean
+  arm: BranchArm | undefined
+  repetitions: number
+  background: boolean
+  input: string | undefined
+  depth: number
+}
+
+/** How a command leaves: on to the next one, or out of its loop, function or script. */
+type Flow = 'next' | 'break' | 'continue' | 'return' | 'exit'
+
+/** `ran`: a program, which is taken to succeed, though nobody knows. */
+interface Outcome {
+  readonly flow: Flow
+  readonly status: boolean | undefined | 'ran'
+}
+
+const RAN: Outcome = { flow: 'next', status: 'ran' }
+const SUCCEEDED: Outcome = { flow: 'next', status: true }
+const UNKNOWN: Outcome = { flow: 'next', status: undefined }
+
+/** Commands and iterations that are followed in one script; a loop that goes on after that is taken as one pass. */
+const MOST_STEPS = 20_000
+const MOST_ITERATIONS = 256
+const DEEPEST = 40
+
+/** What a script starts with. */
+export interface BashStart {
+  readonly file: string
+  readonly firstLine: number
+  readonly spread: boolean
+  readonly variables: Readonly<Record<string, string>>
+  /** Undefined: the script's own arguments, of which none were given. */
+  readonly arguments: readonly Cell[] | undefined
+  readonly findings: Findings
+}
+
+/** Follows a script as bash would, as far as its text says where it goes, and lists the commands it would start. */
+export function followScript(
+  text: string,
+  start: BashStart,
+): { started: StartedCommand[]; errors: { message: string; place: Place }[]; unfollowed: Place | undefined } {
+  const script = parseBash(text, { file: start.file, line: start.firstLine, spread: start.spread })
+  const place = script.placeOf(0)
+  const variables = Object.entries(start.variables).map(([name, value]): [string, Variable] => [
+    name,
+    { cells: new Map([['0', { text: value, place: undefined }]]), isArray: false, exported: true },
+  ])
+  const shell: Shell = {
+    script,
+    variables: new Map(variables),
+    positional: start.arguments,
+    mayBeSet: false,
+    findings: start.findings,
+    functions: new Map(),
+    course: { started: [], steps: 0, branches: 0, unfollowed: undefined },
+    writtenFiles: new Map(),
+    copies: new Map(),
+    conditional: false,
+    arm: undefined,
+    repetitions: 1,
+    background: false,
+    input: undefined,
+    depth: 0,
+  }
+  runList(script.tree.commands, shell)
+  const errors = (script.tree.errors ?? []).map(error => ({ message: error.message, place: script.placeOf(error.pos) }))
+  return { started: shell.course.started, errors, unfollowed: shell.course.unfollowed && place }
+}
+
+function fork(shell: Shell): Shell {
+  return { ...shell, variables: new Map(shell.variables) }
+}
+
+function runList(statements: readonly Statement[] | CompoundList, shell: Shell): Outcome {
+  let outcome: Outcome = SUCCEEDED
+  for (const statement of 'type' in statements ? statements.commands : statements) {
+    outcome = runStatement(statement, shell)
+    if (outcome.flow !== 'next') return outcome
+  }
+  return outcome
+}
+
+function runStatement(statement: Statement, shell: Shell): Outcome {
+  if (statement.background !== true) return runAndOr(statement.command, shell)
+  runAndOr(statement.command, { ...fork(shell), background: true })
+  return SUCCEEDED
+}
+
+function runAndOr(command: Statement['command'], shell: Shell): Outcome {
+  if (command.type !== 'AndOr') return runPipeline(command, shell)
+  let outcome: Outcome = SUCCEEDED
+  command.commands.forEach((next, index) => {
+    if (outcome.flow !== 'next') return
+    const operator = index === 0 ? undefined : command.operators[index - 1]
+    const decisive = outcome.status === 'ran' ? true : outcome.status
+    if (operator === undefined || decisive === (operator === '&&')) outcome = runPipeline(next, shell)
+    else if (decisive === undefined) {
+      const arms = runArms([arm => runPipeline(next, arm)], true, shell)
+      outcome = { flow: arms.flow, status: undefined }
+    } else if (outcome.status === 'ran' && operator === '||' && !leaves(next)) {
+      // A program that may fail: what stands in for it then may run.
+      runArms([arm => runPipeline(next, arm)], true, shell)
+    }
+  })
+  return outcome
+}
+
+/** Whether a command only ends the script or says something, as in `… || exit 1`. */
+function leaves(command: PipelineNode): boolean {
+  const name = command.type === 'Command' ? command.name?.value : undefined
+  return name !== undefined && /^(exit|return|true|:|echo|break|continue|die|kill)$/.test(name)
+}
+
+function runPipeline(command: PipelineNode, shell: Shell): Outcome {
+  if (command.type !== 'Pipeline') return runCommand(command, shell)
+  const negations = command.prefixes.filter(prefix => prefix.type === 'Negation').length
+  const [only, ...others] = command.commands
+  if (only === undefined) return SUCCEEDED
+  let outcome: Outcome
+  if (others.length === 0) outcome = runCommand(only, shell)
+  else {
+    let input: string | undefined
+    outcome = RAN
+    for (const part of command.commands) {
+      const inner = { ...fork(shell), input }
+      outcome = { flow: 'next', status: runCommand(part, inner).status }
+      input = part.type === 'Command' ? printedByCommand(part, inner) : undefined
+    }
+  }
+  const { flow, status } = outcome
+  return negations % 2 === 0 || typeof status !== 'boolean'
+    ? { flow, status: negations > 0 ? undefined : status }
+    : { flow, status: !status }
+}
+
+/**
+ * Takes every one of several ways of which one is taken, each from the same start; afterwards only what all agree on is
+ * known. `orNone`: it may be that none is taken. A way that leaves the script or loop has no say in what comes after.
+ */
+function runArms(arms: readonly ((shell: Shell) => Outcome)[], orNone: boolean, shell: Shell): Outcome {
+  const branch = shell.course.branches++
+  const survivors: Map<string, Variable>[] = orNone ? [shell.variables] : []
+  let flow: Flow = 'next'
+  arms.forEach((run, index) => {
+    const inner: Shell = { ...fork(shell), conditional: true, arm: { branch, arm: index } }
+    const outcome = run(inner)
+    if (outcome.flow === 'next') survivors.push(inner.variables)
+    else flow = outcome.flow
+    shell.mayBeSet ||= inner.mayBeSet
+  })
+  const [first, ...others] = survivors
+  if (first === undefined) return { flow, status: undefined }
+  shell.variables = others.reduce(mergeVariables, first)
+  return UNKNOWN
+}
+
+function mergeVariables(a: Map<string, Variable>, b: Map<string, Variable>): Map<string, Variable> {
+  const merged = new Map<string, Variable>()
+  for (const name of new Set([...a.keys(), ...b.keys()])) {
+    const [one, other] = [a.get(name), b.get(name)]
+    if (one === other && one !== undefined) merged.set(name, one)
+    else merged.set(name, mergeVariable(name, one, other))
+  }
+  return merged
+}
+
+function mergeVariable(name: string, a: Variable | undefined, b: Variable | undefined): Variable {
+  const some = a ?? b
+  const exported = some?.exported ?? false
+  const unknownCell: Cell = { text: unknownText(`$${name}`), place: undefined }
+  if (a === undefined || b === undefined) return { cells: new Map([['0', unknownCell]]), isArray: false, exported }
+  if (!a.isArray && !b.isArray) {
+    const [one, other] = [a.cells.get('0'), b.cells.get('0')]
+    const text = mergeTexts(one?.text ?? '', other?.text ?? '', name)
+    return { cells: new Map([['0', { text, place: one?.place }]]), isArray: false, exported }
+  }
+  const [shorter, longer] = a.cells.size < b.cells.size ? [a, b] : [b, a]
+  const cells = new Map(shorter.cells)
+  const agree = [...shorter.cells].every(([key, cell]) => longer.cells.get(key)?.text === cell.text)
+  if (!agree) return { cells: new Map([['?', unknownCell]]), isArray: true, exported }
+  for (const [key, cell] of longer.cells) {
+    if (!cells.has(key)) cells.set(key, { text: unknownText(`[${showText(cell.text)}]`), place: cell.place })
+  }
+  return { cells, isArray: true, exported }
+}
+
+function runCommand(command: CommandNode | CompoundList, shell: Shell): Outcome {
+  if (shell.course.steps++ > MOST_STEPS || shell.depth > DEEPEST) {
+    shell.course.unfollowed ??= shell.script.placeOf(command.pos)
+    return { flow: 'exit', status: undefined }
+  }
+  switch (command.type) {
+    case 'Command':
+      return runSimpleCommand(command, shell)
+    case 'CompoundList':
+      return runList(command, shell)
+    case 'BraceGroup':
+      return runList(command.body, shell)
+    case 'Subshell': {
+      const { status } = runList(command.body, fork(shell))
+      return { flow: 'next', status }
+    }
+    case 'Redirected': {
+      const before = shell.input
+      shell.input = inputOf(command.redirects, shell)
+      const outcome = runCommand(command.command, shell)
+      shell.input = before
+      return outcome
+    }
+    case 'Function':
+      shell.functions.set(command.name.value, command)
+      return SUCCEEDED
+    case 'If':
+      return runIf([{ clause: command.clause, then: command.then }, ...command.elif], command.else, shell)
+    case 'For':
+      return runFor(command.name.value, command.wordlist, command.body, shell)
+    case 'ArithmeticFor': {
+      if (command.initialize !== undefined) evaluateArithmetic(command.initialize, shell)
+      const { test, update } = command
+      return runWhile(
+        inner => (test === undefined ? 1 : evaluateArithmetic(test, inner)),
+        inner => {
+          const outcome = runList(command.body, inner)
+          if (update !== undefined) evaluateArithmetic(update, inner)
+          return outcome
+        },
+        shell,
+      )
+    }
+    case 'While': {
+      const wanted = command.kind === 'while'
+      return runWhile(
+        inner => {
+          const { status } = runList(command.clause, inner)
+          return typeof status === 'boolean' ? Number(status === wanted) : undefined
+        },
+        inner => runList(command.body, inner),
+        shell,
+      )
+    }
+    case 'Case':
+      return runCase(command, shell)
+    case 'TestCommand':
+      return { flow: 'next', status: evaluateTest(command.expression, shell) }
+    case 'ArithmeticCommand': {
+      const value = command.expression && evaluateArithmetic(command.expression, shell)
+      return { flow: 'next', status: value === undefined ? undefined : value !== 0 }
+    }
+    case 'Select':
+      return runArms([arm => runList(command.body, arm)], true, shell)
+    case 'Coproc':
+      return runCommand(command.body, { ...fork(shell), background: true })
+  }
+}
+
+interface Way {
+  readonly clause: CompoundList
+  readonly then: CompoundList
+}
+
+function runIf(ways: readonly Way[], otherwise: CompoundList | undefined, shell: Shell): Outcome {
+  const [way, ...others] = ways
+  if (way === undefined) return otherwise === undefined ? SUCCEEDED : runList(otherwise, shell)
+  const { flow, status } = runList(way.clause, shell)
+  if (flow !== 'next') return { flow, status }
+  if (status === true) return runList(way.then, shell)
+  if (status === false) return runIf(others, otherwise, shell)
+  const rest: ((arm: Shell) => Outcome)[] = [arm => runList(way.then, arm)]
+  for (const other of others) {
+    rest.push(arm => {
+      const clause = runList(other.clause, arm)
+      return clause.status === false ? SUCCEEDED : runList(other.then, arm)
+    })
+  }
+  if (otherwise !== undefined) rest.push(arm => runList(otherwise, arm))
+  return runArms(rest, otherwise === undefined, shell)
+}
+
+function runFor(name: string, words: readonly Word[] | undefined, body: CompoundList, shell: Shell): Outcome {
+  const place = shell.script.placeOf(body.pos)
+  const fields = words?.flatMap(word => expandWord(word, shell)) ?? shell.positional ?? []
+  if (fields.some(field => isUnknown(field.text))) {
+    setVariable(shell, name, { text: unknownText(`$${name}`), place })
+    return leaveLoop(runArms([arm => runList(body, arm)], true, shell))
+  }
+  if (fields.length > MOST_ITERATIONS) {
+    setVariable(shell, name, { text: unknownText(`$${name}`), place })
+    const outcome = runList(body, { ...shell, repetitions: shell.repetitions * fields.length })
+    return leaveLoop(outcome)
+  }
+  for (const field of fields) {
+    setVariable(shell, name, { text: field.text, place: field.place })
+    const outcome = runList(body, shell)
+    if (outcome.flow === 'break') break
+    if (outcome.flow === 'return' || outcome.flow === 'exit') return outcome
+  }
+  return RAN
+}
+
+function leaveLoop(outcome: Outcome): Outcome {
+  return outcome.flow === 'break' || outcome.flow === 'continue' ? RAN : outcome
+}
+
+/** Goes round as long as the condition is known; a loop whose end is not known is one pass that may be made. */
+function runWhile(test: (shell: Shell) => number | undefined, body: (shell: Shell) => Outcome, shell: Shell): Outcome {
+  const tried = fork(shell)
+  const startedBefore = shell.course.started.length
+  for (let round = 0; round < MOST_ITERATIONS; round++) {
+    const goesOn = test(tried)
+    if (goesOn === undefined) break
+    const outcome: Outcome = goesOn === 0 ? { flow: 'break', status: 'ran' } : body(tried)
+    if (outcome.flow === 'next' || outcome.flow === 'continue') continue
+    shell.variables = tried.variables
+    return outcome.flow === 'break' ? RAN : outcome
+  }
+  shell.course.started.length = startedBefore
+  return leaveLoop(runArms([arm => body(arm)], true, shell))
+}
+
+function runCase(command: Extract<CommandNode, { type: 'Case' }>, shell: Shell): Outcome {
+  const word = expandText(command.word, shell, 'empty')
+  const matches = command.items.map(item => {
+    const tests = item.pattern.map(pattern => {
+      const text = expandText(pattern, shell)
+      if (text === '*') return true
+      return isKnown(word) ? globToRegExp(text, 'whole')?.test(word) : undefined
+    })
+    return tests.includes(true) ? true : tests.includes(undefined) ? undefined : false
+  })
+  const first = matches.findIndex(match => match !== false)
+  if (first < 0) return SUCCEEDED
+  const chosen = command.items[first]
+  if (isKnown(word) && matches[first] === true && chosen !== undefined) return runList(chosen.body, shell)
+  const possible = command.items.filter((_, index) => matches[index] !== false)
+  return runArms(
+    possible.map(item => (arm: Shell) => runList(item.body, arm)),
+    !matches.includes(true),
+    shell,
+  )
+}
+
+/** What a command reads: its here-document, here-string, or what its pipe brings. */
+function inputOf(redirects: readonly Redirection[], shell: Shell): string | undefined {
+  for (const redirect of redirects) {
+    if (redirect.type === 'HereDoc') {
+      const { text, parts } = redirect.body
+      return parts === undefined ? text : expandText(parts, shell)
+    }
+    if (redirect.type === 'HereString') return `${expandText(redirect.target, shell)}\n`
+  }
+  return shell.input
+}
+
+function inputPlace(command: Command, shell: Shell): Place {
+  const heredoc = command.redirects.find(redirect => redirect.type === 'HereDoc')
+  return shell.script.placeOf(heredoc?.type === 'HereDoc' ? heredoc.body.pos : command.pos)
+}
+
+function runSimpleCommand(command: Command, shell: Shell): Outcome {
+  const assignments = command.prefix.filter(part => part.type === 'Assignment')
+  if (command.name === undefined) {
+    for (const assignment of assignments) assign(assignment, shell)
+    return SUCCEEDED
+  }
+  const words = [command.name, ...command.args].flatMap(argument =>
+    argument.type === 'Word' ? expandWord(argument, shell) : expandAssignment(argument, shell),
+  )
+  const [name] = words
+  if (name === undefined) return SUCCEEDED
+  const builtin = Object.hasOwn(BUILTINS, name.text) ? BUILTINS[name.text] : undefined
+  if (builtin !== undefined) {
+    noteWrittenFile(command, words, shell)
+    return builtin(words.slice(1), command, shell)
+  }
+  const called = shell.functions.get(name.text)
+  if (called !== undefined) return callFunction(called, words.slice(1), shell)
+  noteWrittenFile(command, words, shell)
+  const input = inputOf(command.redirects, shell)
+  const environment: Record<string, string> = {}
+  for (const [key, variable] of shell.variables) {
+    const text = variable.exported ? variable.cells.get('0')?.text : undefined
+    if (text !== undefined && isKnown(text)) environment[key] = text
+  }
+  for (const assignment of assignments) {
+    const text = assignment.value.type === 'Word' ? expandText(assignment.value, shell) : undefined
+    if (text !== undefined && isKnown(text)) environment[assignment.name] = text
+  }
+  shell.course.started.push({
+    words: words.map(word => ({ ...word, text: shell.copies.get(word.text) ?? word.text })),
+    place: shell.script.placeOf(command.pos),
+    input: input === undefined ? undefined : { text: input, place: inputPlace(command, shell), spread: true },
+    environment,
+    writtenFiles: new Map(shell.writtenFiles),
+    conditional: shell.conditional,
+    arm: shell.arm,
+    repetitions: shell.repetitions,
+    background: shell.background,
+  })
+  noteCopy(words, shell)
+  return /^(grep|egrep|which|diff|cmp|pgrep|nc|ping|curl|nvidia-smi|squeue|sacct)$/.test(name.text) ? UNKNOWN : RAN
+}
+
+/** `name=value` as a word of a command that is no declaration. */
+function expandAssignment(assignment: Assignment, shell: Shell): Field[] {
+  const place = shell.script.placeOf(assignment.pos)
+  if (assignment.value.type !== 'Word') return [{ text: assignment.text, place, spread: true }]
+  return [{ text: `${assignment.name}=${expandText(assignment.value, shell)}`, place, spread: true }]
+}
+
+function assign(assignment: Assignment, shell: Shell, exported = false): void {
+  const { name, value, append } = assignment
+  const before = shell.variables.get(name)
+  const place = shell.script.placeOf(assignment.pos)
+  if (value.type === 'ArrayValue') {
+    const cells = arrayCells(value, append === true ? before?.cells : undefined, shell)
+    shell.variables.set(name, { cells, isArray: true, exported })
+    return
+  }
+  const index = assignment.index === undefined ? '0' : expandText(assignment.index, shell)
+  const text = expandText(value, shell)
+  const old =
+    append === true
+      ? (before?.cells.get(index)?.text ?? (before === undefined && shell.mayBeSet ? unknownText(`$${name}`) : ''))
+      : ''
+  setVariable(shell, name, { text: old + text, place }, index)
+  if (exported) exportVariable(name, shell)
+}
+
+function arrayCells(value: ArrayValue, before: ReadonlyMap<string, Cell> | undefined, shell: Shell): Map<string, Cell> {
+  const cells = new Map(before)
+  let next = cells.size
+  for (const element of value.elements) {
+    const keyed = /^\[([^\]]+)\]=/.exec(element.text)
+    if (keyed?.[1] !== undefined) {
+      const text = element.parts === undefined ? element.value : expandText(element, shell)
+      cells.set(keyed[1].replace(/^(['"])(.*)\1$/, '$2'), {
+        text: text.slice(text.indexOf(']=') + 2),
+        place: shell.script.placeOf(element.pos),
+      })
+      continue
+    }
+    for (const field of expandWord(element, shell)) cells.set(String(next++), { text: field.text, place: field.place })
+  }
+  return cells
+}
+
+function exportVariable(name: string, shell: Shell): void {
+  const variable = shell.variables.get(name)
+  if (variable !== undefined) shell.variables.set(name, { ...variable, exported: true })
+}
+
+function callFunction(called: FunctionNode, words: readonly Field[], shell: Shell): Outcome {
+  const before = shell.positional
+  shell.positional = words
+  shell.depth++
+  const outcome = runCommand(called.body, shell)
+  shell.depth--
+  shell.positional = before
+  return outcome.flow === 'exit' ? outcome : { flow: 'next', status: outcome.status }
+}
+
+type Builtin = (words: readonly Field[], command: Command, shell: Shell) => Outcome
+
+const nothing: Builtin = () => SUCCEEDED
+
+const declare: Builtin = (words, command, shell) => {
+  const exported = command.name?.value === 'export' || words.some(word => /^-\w*x/.test(word.text))
+  for (const argument of command.args) {
+    if (argument.type === 'Assignment') assign(argument, shell, exported)
+    else if (exported && /^\w+$/.test(argument.value)) exportVariable(argument.value, shell)
+  }
+  return SUCCEEDED
+}
+
+const test: Builtin = (_, command, shell) => {
+  // In a test a variable that nobody set is empty, as it will be for bash.
+  const words = command.args.flatMap(argument => (argument.type === 'Word' ? expandWord(argument, shell, 'empty') : []))
+  const texts = words.map(word => word.text)
+  if (texts.at(-1) === ']') texts.pop()
+  return { flow: 'next', status: evaluateTestWords(texts, shell) }
+}
+
+const read: Builtin = (words, command, shell) => {
+  const input = inputOf(command.redirects, shell)
+  const place = shell.script.placeOf(command.pos)
+  const toTheEnd = words.some((word, index) => /^-\w*d$/.test(word.text) && words[index + 1]?.text === '')
+  const isArray = words.some(word => /^-\w*a/.test(word.text))
+  const names = words.map(word => word.text).filter(text => /^[A-Za-z_]\w*$/.test(text))
+  if (input === undefined || !isKnown(input)) {
+    const text = input !== undefined && toTheEnd ? input : undefined
+    for (const name of names) setVariable(shell, name, { text: text ?? unknownText(`$${name}`), place })
+    return UNKNOWN
+  }
+  const separator = command.prefix.find(part => part.type === 'Assignment' && part.name === 'IFS')
+  const splitter = separator?.type === 'Assignment' && separator.value.type === 'Word' ? separator.value.value : ' '
+  const line = toTheEnd ? input.trim() : (input.split('\n')[0] ?? '')
+  const pieces = splitter.trim() === '' ? line.trim().split(/\s+/) : line.split(splitter)
+  const [name] = names
+  if (isArray && name !== undefined) {
+    const cells = new Map(pieces.map((text, index) => [String(index), { text, place }]))
+    shell.variables.set(name, { cells, isArray: true, exported: false })
+  } else if (toTheEnd && name !== undefined) setVariable(shell, name, { text: input.replace(/^\s+|\s+$/g, ''), place })
+  else
+    names.forEach((each, index) => {
+      const rest = index === names.length - 1 ? pieces.slice(index).join(' ') : (pieces[index] ?? '')
+      setVariable(shell, each, { text: rest, place })
+    })
+  return { flow: 'next', status: !toTheEnd }
+}
+
+const mapfile: Builtin = (words, command, shell) => {
+  const input = inputOf(command.redirects, shell)
+  const name = words.map(word => word.text).findLast(text => /^[A-Za-z_]\w*$/.test(text)) ?? 'MAPFILE'
+  const place = shell.script.placeOf(command.pos)
+  const lines = input === undefined ? undefined : input.replace(/\n$/, '').split('\n')
+  const cells: [string, Cell][] = lines?.map((text, index) => [String(index), { text, place }]) ?? [
+    ['?', { text: unknownText(`\${${name}[@]}`), place }],
+  ]
+  shell.variables.set(name, { cells: new Map(cells), isArray: true, exported: false })
+  return SUCCEEDED
+}
+
+/** Files that set up the machine's software, not the run. */
+const SETUP_FILE =
+  /(activate|bashrc|profile|\.zshrc|conda\.sh|mamba\.sh|modules?\.sh|bash|lmod|init|vars\.sh|setup\.sh)$/
+
+const source: Builtin = (words, _, shell) => {
+  const path = words[0]?.text
+  const written = path === undefined ? undefined : shell.writtenFiles.get(showText(path))
+  if (written !== undefined) return evaluate(written, shell)
+  if (path !== undefined && !SETUP_FILE.test(showText(path))) shell.mayBeSet = true
+  return SUCCEEDED
+}
+
+/** Runs text that a script made (`eval`, or a file it wrote and sources) in the same shell. */
+function evaluate(text: string, shell: Shell): Outcome {
+  if (shell.depth > DEEPEST) return UNKNOWN
+  const before = shell.script
+  const place = before.placeOf(0)
+  shell.script = parseBash(text, { file: place.file, line: place.line ?? 1, spread: false })
+  shell.depth++
+  const outcome = runList(shell.script.tree.commands, shell)
+  shell.script = before
+  shell.depth--
+  return outcome
+}
+
+const setOptions: Builtin = (words, _, shell) => {
+  const dashes = words.findIndex(word => word.text === '--')
+  if (dashes >= 0) shell.positional = words.slice(dashes + 1)
+  else if (words[0] !== undefined && !/^[-+]/.test(words[0].text)) shell.positional = words
+  return SUCCEEDED
+}
+
+const shift: Builtin = ([count], _, shell) => {
+  shell.positional = shell.positional?.slice(Number(count?.text ?? 1) || 1)
+  return SUCCEEDED
+}
+
+const unset: Builtin = (words, _, shell) => {
+  for (const word of words) shell.variables.delete(word.text)
+  return SUCCEEDED
+}
+
+const BUILTINS: Readonly<Record<string, Builtin>> = {
+  ':': nothing,
+  true: nothing,
+  false: () => ({ flow: 'next', status: false }),
+  '[': test,
+  test,
+  export: declare,
+  declare,
+  typeset: declare,
+  local: declare,
+  readonly: declare,
+  read,
+  mapfile,
+  readarray: mapfile,
+  source,
+  '.': source,
+  eval: (words, _, shell) => evaluate(words.map(word => word.text).join(' '), shell),
+  set: setOptions,
+  shift,
+  unset,
+  exit: () => ({ flow: 'exit', status: undefined }),
+  return: () => ({ flow: 'return', status: undefined }),
+  break: () => ({ flow: 'break', status: undefined }),
+  continue: () => ({ flow: 'continue', status: undefined }),
+  let: (_, command, shell) => {
+    const text = command.args.map(argument => (argument.type === 'Word' ? argument.value : argument.text)).join(';')
+    return evaluate(
+      text
+        .split(';')
+        .map(part => `((${part}))`)
+        .join(';'),
+      shell,
+    )
+  },
+  ...Object.fromEntries(
+    [
+      'echo',
+      'printf',
+      'cd',
+      'pushd',
+      'popd',
+      'pwd',
+      'date',
+      'hostname',
+      'sleep',
+      'wait',
+      'trap',
+      'ulimit',
+      'umask',
+      'hash',
+      'alias',
+      'unalias',
+      'shopt',
+      'module',
+      'ml',
+      'deactivate',
+      'jobs',
+      'disown',
+      'times',
+      'enable',
+      'bind',
+      'complete',
+      'clear',
+    ].map((name): [string, Builtin] => [name, nothing]),
+  ),
+  type: () => UNKNOWN,
+  command: (words, command, shell) =>
+    /^-[vV]$/.test(words[0]?.text ?? '') ? UNKNOWN : startAgain(words, command, shell),
+}
+
+/** `command program …`: the program, without functions of its name. */
+function startAgain(words: readonly Field[], command: Command, shell: Shell): Outcome {
+  const [, ...rest] = command.args
+  const [name] = command.args
+  if (name?.type !== 'Word' || words.length === 0) return SUCCEEDED
+  return runSimpleCommand(
+    { ...command, name, suffix: rest, args: rest, redirects: command.redirects },
+    { ...shell, functions: new Map() },
+  )
+}
+
+/** What a command of known output prints, for a file it is written to or a pipe. */
+function printedByCommand(command: Command, shell: Shell): string | undefined {
+  if (command.name === undefined) return undefined
+  const name = expandText(command.name, shell)
+  const args = command.args.flatMap(argument => (argument.type === 'Word' ? expandWord(argument, shell) : []))
+  return printedBy(
+    name,
+    args.map(field => field.text),
+    inputOf(command.redirects, shell),
+  )
+}
+
+/** Remembers what `cat > file <<EOF`, `echo … >> file` and `tee file <<EOF` write. */
+function noteWrittenFile(command: Command, words: readonly Field[], shell: Shell): void {
+  const name = words[0]?.text
+  if (name !== 'cat' && name !== 'echo' && name !== 'printf' && name !== 'tee') return
+  const redirect = command.redirects.find(each => each.type === 'Redirect' && /^(>|>>|>\|)$/.test(each.operator))
+  const target = redirect?.type === 'Redirect' ? redirect.target : undefined
+  const path =
+    name === 'tee' ? words.slice(1).find(word => !word.text.startsWith('-'))?.text : target && expandText(target, shell)
+  const text = name === 'tee' ? inputOf(command.redirects, shell) : printedByCommand(command, shell)
+  if (path === undefined || path === '/dev/null') return
+  const appends = redirect?.type === 'Redirect' ? redirect.operator === '>>' : words.some(word => word.text === '-a')
+  const before = appends ? shell.writtenFiles.get(showText(path)) : ''
+  if (text !== undefined && before !== undefined) shell.writtenFiles.set(showText(path), showText(before + text))
+}
+
+/** Remembers what `cp a b` makes, so that the copy is read as its original. */
+function noteCopy(words: readonly Field[], shell: Shell): void {
+  const [name, from, to, ...more] = words.filter(word => !word.text.startsWith('-'))
+  if (name?.text !== 'cp' || from === undefined || to === undefined || more.length > 0) return
+  const written = shell.writtenFiles.get(showText(from.text))
+  if (written !== undefined) shell.writtenFiles.set(showText(to.text), written)
+  else if (isUnknown(to.text) || /\.\w+$/.test(to.text))
+    shell.copies.set(to.text, shell.copies.get(from.text) ?? from.text)
+}

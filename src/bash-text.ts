@@ -1,0 +1,81 @@
+/**
+ * Text of which some parts are only known when the job runs. Such a part is a mark: what was written there (`$SLURM_PROCID`)
+ * in characters that mean nothing to bash, so that it survives word splitting and a second parse by `bash -c`.
+ */
+const OPEN = '\uFDD0'
+const CLOSE = '\uFDD1'
+/** First of the private-use characters that stand for the written ones. */
+const HIDDEN = 0xe100
+const MARK = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`, 'g')
+const ONLY_MARKS = new RegExp(`^(?:${OPEN}[^${CLOSE}]*${CLOSE})+$`)
+
+/** A mark for what was written. */
+export function unknownText(written: string): string {
+  const hidden = Array.from(showText(written), character => {
+    const code = character.charCodeAt(0)
+    return code < 0x80 ? String.fromCharCode(HIDDEN + code) : character
+  })
+  return OPEN + hidden.join('') + CLOSE
+}
+
+/** Whether every part is known. */
+export function isKnown(text: string): boolean {
+  return !text.includes(OPEN)
+}
+
+/** Whether nothing of it is known. */
+export function isUnknown(text: string): boolean {
+  return ONLY_MARKS.test(text)
+}
+
+/** The text with unknown parts as they were written. */
+export function showText(text: string): string {
+  if (isKnown(text)) return text
+  return text.replaceAll(MARK, (_, hidden: string) =>
+    Array.from(hidden, character => {
+      const code = character.charCodeAt(0) - HIDDEN
+      return code >= 0 && code < 0x80 ? String.fromCharCode(code) : character
+    }).join(''),
+  )
+}
+
+/**
+ * What two courses of a script agree on: the longer text where it only adds to the shorter one (the addition becomes a
+ * mark in brackets, `[--resume]`), else a mark for the variable.
+ */
+export function mergeTexts(a: string, b: string, name: string): string {
+  if (a === b) return a
+  const [shorter, longer] = a.length < b.length ? [a, b] : [b, a]
+  if (!longer.startsWith(shorter)) return unknownText(`$${name}`)
+  const added = longer.slice(shorter.length)
+  const blank = /^\s*/.exec(added)?.[0] ?? ''
+  return `${shorter}${blank}${unknownText(`[${added.trim()}]`)}`
+}
+
+/** A glob pattern of bash as a regular expression over the whole text, or undefined where it is too much for one. */
+export function globToRegExp(
+  pattern: string,
+  reach: 'whole' | 'prefix' | 'suffix' | 'any',
+  greedy = true,
+): RegExp | undefined {
+  if (!isKnown(pattern) || /[?*+@!]\(/.test(pattern)) return undefined
+  const star = greedy ? '[\\s\\S]*' : '[\\s\\S]*?'
+  const body = pattern.replace(/\\(.)|\[!?[^\]]+\]|[\s\S]/g, (piece, escaped: string | undefined) => {
+    if (escaped !== undefined) return escapeRegExp(escaped)
+    if (piece === '*') return star
+    if (piece === '?') return '[\\s\\S]'
+    if (piece.length > 1) return piece.replace(/^\[!/, '[^')
+    return escapeRegExp(piece)
+  })
+  const start = reach === 'whole' || reach === 'prefix' ? '^' : ''
+  const end = reach === 'whole' || reach === 'suffix' ? '$' : ''
+  try {
+    return new RegExp(`${start}(?:${body})${end}`)
+  } catch {
+    return undefined
+  }
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+}

@@ -1,0 +1,631 @@
+import type {
+  ArithmeticExpression,
+  BashScript,
+  CommandExpansion,
+  ParameterExpansion,
+  TestExpression,
+  Word,
+  WordPart,
+} from './bash.ts'
+import { printedBy } from './bash-programs.ts'
+import { globToRegExp, isKnown, isUnknown, unknownText } from './bash-text.ts'
+import type { Place } from './errors.ts'
+
+/** A text, its unknown parts marked, and the line that gave it. */
+export interface Cell {
+  readonly text: string
+  readonly place: Place | undefined
+}
+
+/** A variable: one cell with the index `0`, or an array's cells. */
+export interface Variable {
+  readonly cells: ReadonlyMap<string, Cell>
+  readonly isArray: boolean
+  readonly exported: boolean
+}
+
+/** One word after expansion. */
+export interface Field {
+  readonly text: string
+  readonly place: Place
+  /** Its line breaks are those of the file, so that a script in it can say its lines. */
+  readonly spread: boolean
+}
+
+/** What is found on the way and belongs to the whole script. */
+export interface Findings {
+  /** Values that nobody gave, so that the script's own default counts. */
+  readonly defaults: Map<string, Cell>
+  /** Arguments of the script that count and were not given. */
+  readonly missingArguments: Map<string, Place>
+}
+
+/** What words are expanded with. */
+export interface Scope {
+  script: BashScript
+  variables: Map<string, Variable>
+  /** `$1`, `$2` …; undefined: the script's own, of which none were given. */
+  positional: readonly Cell[] | undefined
+  /** A file of unknown content was sourced: what looks unset may be set. */
+  mayBeSet: boolean
+  readonly findings: Findings
+}
+
+/** Longest text that is followed; what grows beyond becomes unknown, so that no script can eat the memory. */
+const LONGEST_TEXT = 200_000
+
+/** Set by the scheduler, the launcher or the login shell of the machine it runs on, not by who submits. */
+const SET_AT_RUN_TIME =
+  /^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|PET|KUBERNETES|VK|LWS|RAY|NCCL|CONDA|BASH)_|^(CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|RANK|LOCAL_RANK|NODE_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|RANDOM|SECONDS|LINENO|HOSTNAME|HOST|USER|LOGNAME|HOME|PWD|OLDPWD|TMPDIR|UID|EUID|PPID|PATH|LD_LIBRARY_PATH|PYTHONPATH|VIRTUAL_ENV|SHELL|BASH|SCRATCH|WORK|PROJECT)$/
+
+type Found = Cell | 'unset' | 'unknown'
+
+function findCell(scope: Scope, name: string, index = '0'): Found {
+  const cell = scope.variables.get(name)?.cells.get(index)
+  if (cell !== undefined) return cell
+  if (scope.variables.has(name)) return scope.variables.get(name)?.cells.has('?') ? 'unknown' : 'unset'
+  if (/^\d+$/.test(name)) return findArgument(scope, Number(name))
+  if (/^\W$/.test(name)) return 'unknown'
+  return SET_AT_RUN_TIME.test(name) ? 'unknown' : 'unset'
+}
+
+function findArgument(scope: Scope, number: number): Found {
+  if (number === 0) return 'unknown'
+  return scope.positional?.[number - 1] ?? 'unset'
+}
+
+function isOwnArgument(scope: Scope, name: string): boolean {
+  return scope.positional === undefined && /^([1-9]\d*|[@*#])$/.test(name)
+}
+
+/** Cells of `${name[@]}`, `$@` or `$*`; undefined where they cannot be known. */
+function findCells(scope: Scope, name: string): readonly Cell[] | undefined {
+  if (name === '@' || name === '*') return scope.positional ?? []
+  const variable = scope.variables.get(name)
+  if (variable !== undefined) return [...variable.cells.values()]
+  return SET_AT_RUN_TIME.test(name) ? undefined : []
+}
+
+/** A part of a word after expansion; `next` begins another word. */
+type Piece =
+  | { readonly text: string; readonly splits: boolean; readonly quoted: boolean; readonly place?: Place | undefined }
+  | 'next'
+
+/** The text of a word where bash does no splitting: the right side of an assignment, a pattern, a here-document. */
+export function expandText(
+  word: Word | readonly WordPart[] | undefined,
+  scope: Scope,
+  unset: 'unknown' | 'empty' = 'unknown',
+): string {
+  if (word === undefined) return ''
+  const parts = 'type' in word ? word.parts : word
+  if (parts === undefined) return 'type' in word ? word.value : ''
+  const pieces = parts.flatMap(part => expandPart(part, scope, true, unset))
+  return pieces.map(piece => (piece === 'next' ? ' ' : piece.text)).join('')
+}
+
+/** The words that one written word becomes: none, one or many. */
+export function expandWord(word: Word, scope: Scope, unset: 'unknown' | 'empty' = 'unknown'): Field[] {
+  const place = scope.script.placeOf(word.pos)
+  if (word.parts === undefined) return [{ text: word.value, place, spread: !word.text.includes('\\\n') }]
+  const alternatives = expandBraces(word.parts)
+  return alternatives.flatMap(parts => {
+    const pieces = parts.flatMap(part => expandPart(part, scope, false, unset))
+    return assembleFields(pieces, place).map(field => ({
+      ...field,
+      spread: countBreaks(field.text) === countBreaks(word.text),
+    }))
+  })
+}
+
+function countBreaks(text: string): number {
+  return text.split('\n').length
+}
+
+function assembleFields(pieces: readonly Piece[], wordPlace: Place): { text: string; place: Place }[] {
+  const fields: { text: string; place: Place }[] = []
+  let open: { text: string; place: Place } | undefined
+  for (const piece of pieces) {
+    if (piece === 'next') {
+      if (open !== undefined) fields.push(open)
+      open = undefined
+      continue
+    }
+    const texts = piece.splits ? piece.text.split(/[ \t\n]+/) : [piece.text]
+    texts.forEach((text, index) => {
+      if (index > 0) {
+        if (open !== undefined) fields.push(open)
+        open = undefined
+      }
+      if (text === '' && !piece.quoted) return
+      open = open === undefined ? { text, place: piece.place ?? wordPlace } : { ...open, text: open.text + text }
+    })
+  }
+  if (open !== undefined) fields.push(open)
+  return fields
+}
+
+/** `{1..3}` and `{a,b}` written out; one list of parts for each. */
+function expandBraces(parts: readonly WordPart[]): (readonly WordPart[])[] {
+  const at = parts.findIndex(part => part.type === 'BraceExpansion')
+  const brace = parts[at]
+  if (brace === undefined) return [parts]
+  const literals = braceTexts(brace.text)
+  return literals.flatMap(text =>
+    expandBraces([
+      ...parts.slice(0, at),
+      { type: 'Literal', pos: brace.pos, end: brace.end, value: text, text },
+      ...parts.slice(at + 1),
+    ]),
+  )
+}
+
+function braceTexts(text: string): string[] {
+  const range = /^\{(-?\d+)\.\.(-?\d+)(?:\.\.(\d+))?\}$/.exec(text)
+  if (range !== null) {
+    const [from, to, step] = [Number(range[1]), Number(range[2]), Number(range[3] ?? 1) || 1]
+    const length = Math.floor(Math.abs(to - from) / step) + 1
+    if (length > 10_000) return [text]
+    return Array.from({ length }, (_, index) => String(from + index * step * Math.sign(to - from || 1)))
+  }
+  const inner = text.slice(1, -1)
+  return /[{}$"'`\\]/.test(inner) || !inner.includes(',') ? [text] : inner.split(',')
+}
+
+function expandPart(part: WordPart, scope: Scope, quoted: boolean, unset: 'unknown' | 'empty'): Piece[] {
+  switch (part.type) {
+    case 'Literal':
+      return [{ text: part.value, splits: false, quoted }]
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return [{ text: part.value, splits: false, quoted: true }]
+    case 'DoubleQuoted':
+    case 'LocaleString': {
+      const inside = part.parts.flatMap(child => expandPart(child, scope, true, unset))
+      return inside.length > 0 || part.parts.length > 0 ? inside : [{ text: '', splits: false, quoted: true }]
+    }
+    case 'SimpleExpansion':
+      return expandVariable(part.text.slice(1), undefined, part.text, scope, quoted, unset, part.pos)
+    case 'ParameterExpansion':
+      return expandParameter(part, scope, quoted, unset)
+    case 'CommandExpansion':
+      return [{ text: captureOutput(part, scope), splits: !quoted, quoted }]
+    case 'ArithmeticExpansion': {
+      const value = part.expression && evaluateArithmetic(part.expression, scope)
+      return [{ text: value === undefined ? unknownText(part.text) : String(value), splits: false, quoted }]
+    }
+    case 'ProcessSubstitution':
+      return [{ text: unknownText(part.text), splits: false, quoted }]
+    default:
+      return [{ text: part.text, splits: false, quoted }]
+  }
+}
+
+function listPieces(cells: readonly Cell[], joined: boolean, quoted: boolean): Piece[] {
+  if (joined) return [{ text: cells.map(cell => cell.text).join(' '), splits: false, quoted: true }]
+  return cells.flatMap((cell, index): Piece[] => {
+    const piece: Piece = { text: cell.text, splits: !quoted, quoted, place: cell.place }
+    return index === 0 ? [piece] : ['next', piece]
+  })
+}
+
+/** `$name`, `${name}` or `${name[index]}` without an operation. */
+function expandVariable(
+  name: string,
+  index: Word | undefined,
+  written: string,
+  scope: Scope,
+  quoted: boolean,
+  unset: 'unknown' | 'empty',
+  position: number,
+): Piece[] {
+  const key = index === undefined ? undefined : expandText(index, scope)
+  if (name === '@' || name === '*' || key === '@' || key === '*') {
+    const cells = findCells(scope, name)
+    const joined = quoted && (name === '*' || key === '*')
+    return cells === undefined
+      ? [{ text: unknownText(written), splits: false, quoted }]
+      : listPieces(cells, joined, quoted)
+  }
+  if (name === '#') {
+    const count = scope.positional?.length
+    return [{ text: count === undefined ? unknownText(written) : String(count), splits: false, quoted }]
+  }
+  const found = findCell(scope, name, key === undefined ? '0' : arrayIndex(key, scope))
+  if (found === 'unset' && unset === 'empty' && !scope.mayBeSet)
+    return quoted ? [{ text: '', splits: false, quoted }] : []
+  if (found === 'unset' || found === 'unknown') {
+    if (isOwnArgument(scope, name) && !scope.findings.missingArguments.has(name)) {
+      scope.findings.missingArguments.set(name, scope.script.placeOf(position))
+    }
+    return [{ text: unknownText(written), splits: false, quoted }]
+  }
+  return [{ text: found.text, splits: !quoted, quoted, place: quoted ? undefined : found.place }]
+}
+
+/** The key of `a[key]`: a number where it is arithmetic, else itself (an associative array). */
+function arrayIndex(key: string, scope: Scope): string {
+  if (/^-?\d+$/.test(key)) return key
+  const found = /^\w+$/.test(key) ? findCell(scope, key) : 'unset'
+  return found !== 'unset' && found !== 'unknown' && /^\d+$/.test(found.text) ? found.text : key
+}
+
+function expandParameter(part: ParameterExpansion, scope: Scope, quoted: boolean, unset: 'unknown' | 'empty'): Piece[] {
+  const { parameter: name, operation } = part
+  const one = (text: string | undefined): Piece[] => [
+    { text: text ?? unknownText(part.text), splits: !quoted && text !== undefined, quoted },
+  ]
+  const key = part.index === undefined ? undefined : expandText(part.index, scope)
+  const isList = key === '@' || key === '*' || name === '@' || name === '*'
+  if (part.prefix === '#') return one(lengthOf(name, key, isList, scope))
+  if (part.prefix === '!') return one(indirectText(name, key, scope))
+  if (operation === undefined) return expandVariable(name, part.index, part.text, scope, quoted, unset, part.pos)
+  if (isList) {
+    const cells = findCells(scope, name)
+    if (cells === undefined || operation.type !== 'Slice') return one(undefined)
+    const from = numberOf(operation.offset, scope)
+    const length = operation.length === undefined ? cells.length : numberOf(operation.length, scope)
+    if (from === undefined || length === undefined || cells.some(cell => isUnknown(cell.text))) return one(undefined)
+    return listPieces(cells.slice(from, from + length), quoted && key === '*', quoted)
+  }
+  const found = findCell(scope, name, key === undefined ? '0' : arrayIndex(key, scope))
+  if (operation.type === 'Default') return expandDefault(part, found, scope, quoted)
+  if (found === 'unset' && unset === 'empty' && !scope.mayBeSet) return one('')
+  if (found === 'unset' || found === 'unknown' || !isKnown(found.text)) return one(undefined)
+  const { text } = found
+  switch (operation.type) {
+    case 'Remove':
+      return one(removePattern(text, expandText(operation.operand, scope), operation.operator))
+    case 'Replace':
+      return one(
+        replacePattern(
+          text,
+          expandText(operation.pattern, scope),
+          expandText(operation.replacement, scope),
+          operation.operator,
+        ),
+      )
+    case 'Slice': {
+      const from = numberOf(operation.offset, scope)
+      const length = operation.length === undefined ? text.length : numberOf(operation.length, scope)
+      if (from === undefined || length === undefined) return one(undefined)
+      const start = from < 0 ? text.length + from : from
+      return one(text.slice(start, length < 0 ? length : start + length))
+    }
+    case 'CaseModification': {
+      if (operation.operand !== undefined) return one(undefined)
+      if (operation.operator === '^^') return one(text.toUpperCase())
+      if (operation.operator === ',,') return one(text.toLowerCase())
+      const first = operation.operator === '^' ? text.charAt(0).toUpperCase() : text.charAt(0).toLowerCase()
+      return one(first + text.slice(1))
+    }
+    default:
+      return one(undefined)
+  }
+}
+
+/** `${name:-word}` and its kin. What nobody set takes the script's own default, which is remembered. */
+function expandDefault(part: ParameterExpansion, found: Found, scope: Scope, quoted: boolean): Piece[] {
+  const { operation } = part
+  if (operation?.type !== 'Default') return []
+  const { operator, operand } = operation
+  const emptyCounts = operator.startsWith(':')
+  const isSet = typeof found === 'object' && !(emptyCounts && found.text === '')
+  const other = (): Piece[] => {
+    if (operand.parts === undefined) return [{ text: operand.value, splits: !quoted, quoted }]
+    return operand.parts.flatMap(child => expandPart(child, scope, quoted, 'unknown'))
+  }
+  if (found === 'unknown') return [{ text: unknownText(part.text), splits: false, quoted }]
+  if (operator.endsWith('+')) return isSet ? other() : [{ text: '', splits: !quoted, quoted }]
+  if (isSet) return [{ text: found.text, splits: !quoted, quoted, place: quoted ? undefined : found.place }]
+  if (operator.endsWith('?')) return [{ text: unknownText(part.text), splits: false, quoted }]
+  const pieces = other()
+  const text = pieces.map(piece => (piece === 'next' ? ' ' : piece.text)).join('')
+  const place = scope.script.placeOf(part.pos)
+  if (found === 'unset' && text !== '' && part.index === undefined) {
+    const name = /^\d/.test(part.parameter) ? `argument ${part.parameter}` : part.parameter
+    if (!scope.findings.defaults.has(name)) scope.findings.defaults.set(name, { text, place })
+  }
+  if (operator.endsWith('=')) setVariable(scope, part.parameter, { text, place })
+  return pieces
+}
+
+function lengthOf(name: string, key: string | undefined, isList: boolean, scope: Scope): string | undefined {
+  if (isList) {
+    const cells = name === '@' || name === '*' ? scope.positional : findCells(scope, name)
+    return cells === undefined || cells.some(cell => isUnknown(cell.text)) ? undefined : String(cells.length)
+  }
+  const found = findCell(scope, name, key)
+  return typeof found === 'object' && isKnown(found.text) ? String(found.text.length) : undefined
+}
+
+function indirectText(name: string, key: string | undefined, scope: Scope): string | undefined {
+  if (key === '@' || key === '*') {
+    const variable = scope.variables.get(name)
+    return variable && [...variable.cells.keys()].join(' ')
+  }
+  const pointer = findCell(scope, name, key)
+  const target = typeof pointer === 'object' && isKnown(pointer.text) ? findCell(scope, pointer.text) : 'unknown'
+  return typeof target === 'object' ? target.text : undefined
+}
+
+function numberOf(word: Word, scope: Scope): number | undefined {
+  const text = expandText(word, scope).trim()
+  if (/^-?\d+$/.test(text)) return Number(text)
+  const found = findCell(scope, text)
+  return typeof found === 'object' && /^-?\d+$/.test(found.text) ? Number(found.text) : undefined
+}
+
+function removePattern(text: string, pattern: string, operator: '#' | '##' | '%' | '%%'): string | undefined {
+  const fromStart = operator.startsWith('#')
+  if (fromStart) return globReplace(text, pattern, 'prefix', operator === '##')
+  const whole = globToRegExp(pattern, 'whole')
+  if (whole === undefined) return undefined
+  const ends = Array.from({ length: text.length + 1 }, (_, index) => index)
+  const at =
+    operator === '%%' ? ends.find(i => whole.test(text.slice(i))) : ends.findLast(i => whole.test(text.slice(i)))
+  return at === undefined ? text : text.slice(0, at)
+}
+
+function globReplace(text: string, pattern: string, reach: 'prefix', greedy: boolean): string | undefined {
+  const expression = globToRegExp(pattern, reach, greedy)
+  return expression && text.replace(expression, '')
+}
+
+function replacePattern(
+  text: string,
+  pattern: string,
+  replacement: string,
+  operator: '/' | '//' | '/#' | '/%',
+): string | undefined {
+  const reach = operator === '/#' ? 'prefix' : operator === '/%' ? 'suffix' : 'any'
+  const expression = globToRegExp(pattern, reach)
+  if (expression === undefined) return undefined
+  const all = new RegExp(expression.source, operator === '//' ? 'g' : '')
+  return pattern === '' ? text : text.replace(all, () => replacement)
+}
+
+/** Sets a scalar, or one cell of an array. */
+export function setVariable(scope: Scope, name: string, cell: Cell, index = '0'): void {
+  const before = scope.variables.get(name)
+  const text = cell.text.length > LONGEST_TEXT ? unknownText(`$${name}`) : cell.text
+  const cells = new Map(before?.isArray ? before.cells : [])
+  cells.set(index, { text, place: cell.place })
+  scope.variables.set(name, {
+    cells,
+    isArray: (before?.isArray ?? false) || index !== '0',
+    exported: before?.exported ?? false,
+  })
+}
+
+/** What a command substitution prints, or a mark. */
+function captureOutput(part: CommandExpansion, scope: Scope): string {
+  const unknown = unknownText(part.text)
+  const [statement, ...more] = part.script?.commands ?? []
+  if (statement === undefined || more.length > 0) return unknown
+  const commands = statement.command.type === 'Pipeline' ? statement.command.commands : [statement.command]
+  let text: string | undefined
+  for (const command of commands) {
+    if (command.type !== 'Command' || command.name === undefined) return unknown
+    const inner: Scope =
+      part.script?.source === undefined
+        ? scope
+        : { ...scope, script: { ...scope.script, placeOf: () => scope.script.placeOf(part.pos) } }
+    const name = expandText(command.name, inner)
+    const args = command.args
+      .flatMap(arg => (arg.type === 'Word' ? expandWord(arg, inner) : []))
+      .map(field => field.text)
+    const redirect = command.redirects[0]
+    const input =
+      redirect?.type === 'HereDoc'
+        ? redirect.body.parts === undefined
+          ? redirect.body.text
+          : expandText(redirect.body.parts, inner)
+        : redirect?.type === 'HereString'
+          ? `${expandText(redirect.target, inner)}\n`
+          : text
+    const counted = countedByCluster(name, args, scope)
+    text = counted ?? printedBy(name, args, input)
+    if (text === undefined) return unknown
+  }
+  return text?.replace(/\n+$/, '') ?? unknown
+}
+
+/** Programs that list what the request already says, one a line: node names, the node's GPUs. */
+function countedByCluster(name: string, args: readonly string[], scope: Scope): string | undefined {
+  const lists = (variable: string): string | undefined => {
+    const found = findCell(scope, variable)
+    if (typeof found !== 'object' || !/^\d{1,5}$/.test(found.text)) return undefined
+    return Array.from({ length: Number(found.text) }, () => `${unknownText(`$(${name} …)`)}\n`).join('')
+  }
+  if (name === 'scontrol' && args[0] === 'show' && /^hostnames?$/.test(args[1] ?? '')) return lists('SLURM_NNODES')
+  if (name === 'nvidia-smi' && (args[0] === '-L' || args.some(arg => /^--format=csv,noheader/.test(arg)))) {
+    return lists('SLURM_GPUS_ON_NODE')
+  }
+  return undefined
+}
+
+const OPERATIONS: Readonly<Record<string, (a: number, b: number) => number>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => Math.trunc(a / b),
+  '%': (a, b) => a % b,
+  '**': (a, b) => a ** b,
+  '<': (a, b) => Number(a < b),
+  '>': (a, b) => Number(a > b),
+  '<=': (a, b) => Number(a <= b),
+  '>=': (a, b) => Number(a >= b),
+  '==': (a, b) => Number(a === b),
+  '!=': (a, b) => Number(a !== b),
+  '&&': (a, b) => Number(a !== 0 && b !== 0),
+  '||': (a, b) => Number(a !== 0 || b !== 0),
+  '<<': (a, b) => a * 2 ** b,
+  '>>': (a, b) => Math.floor(a / 2 ** b),
+  '&': (a, b) => Number(BigInt(a) & BigInt(b)),
+  '|': (a, b) => Number(BigInt(a) | BigInt(b)),
+  ',': (_, b) => b,
+}
+
+/** The value of `$((…))` or `((…))`, its assignments made; undefined where it hangs on something unknown. */
+export function evaluateArithmetic(expression: ArithmeticExpression, scope: Scope): number | undefined {
+  switch (expression.type) {
+    case 'ArithmeticWord':
+      return arithmeticWord(
+        expression.parts === undefined ? expression.value : expandText(expression.parts, scope),
+        scope,
+      )
+    case 'ArithmeticGroup':
+      return evaluateArithmetic(expression.expression, scope)
+    case 'ArithmeticTernary': {
+      const test = evaluateArithmetic(expression.test, scope)
+      if (test === undefined) return undefined
+      return evaluateArithmetic(test !== 0 ? expression.consequent : expression.alternate, scope)
+    }
+    case 'ArithmeticUnary': {
+      const value = evaluateArithmetic(expression.operand, scope)
+      const { operator, operand } = expression
+      if (operator === '++' || operator === '--') {
+        const after = value === undefined ? undefined : value + (operator === '++' ? 1 : -1)
+        assignArithmetic(operand, after, scope)
+        return expression.prefix ? after : value
+      }
+      if (value === undefined) return undefined
+      return operator === '-' ? -value : operator === '!' ? Number(value === 0) : operator === '~' ? ~value : value
+    }
+    case 'ArithmeticBinary': {
+      const { operator } = expression
+      const right = evaluateArithmetic(expression.right, scope)
+      if (/^[^=!<>]*=$|^(<<|>>)=$/.test(operator) && operator !== '==') {
+        const left = operator === '=' ? 0 : evaluateArithmetic(expression.left, scope)
+        const value = operator === '=' ? right : operate(operator.slice(0, -1), left, right)
+        assignArithmetic(expression.left, value, scope)
+        return value
+      }
+      return operate(operator, evaluateArithmetic(expression.left, scope), right)
+    }
+    default:
+      return undefined
+  }
+}
+
+function operate(operator: string, left: number | undefined, right: number | undefined): number | undefined {
+  const operation = OPERATIONS[operator]
+  if (operation === undefined || left === undefined || right === undefined) return undefined
+  if ((operator === '/' || operator === '%') && right === 0) return undefined
+  const value = operation(left, right)
+  return Number.isSafeInteger(value) ? value : undefined
+}
+
+function assignArithmetic(target: ArithmeticExpression, value: number | undefined, scope: Scope): void {
+  if (target.type !== 'ArithmeticWord') return
+  const text = value === undefined ? unknownText(`$${target.value}`) : String(value)
+  setVariable(scope, target.value, { text, place: scope.script.placeOf(target.pos) })
+}
+
+function arithmeticWord(word: string, scope: Scope, depth = 0): number | undefined {
+  const text = word.trim()
+  if (/^[+-]?\d+$/.test(text)) return /^0\d/.test(text) ? Number.parseInt(text, 8) : Number(text)
+  if (/^0x[\da-f]+$/i.test(text)) return Number(text)
+  const based = /^(\d+)#(\w+)$/.exec(text)
+  if (based?.[2] !== undefined) return Number.parseInt(based[2], Number(based[1]))
+  const name = /^(\w+)(?:\[(\w+)\])?$/.exec(text)
+  if (name?.[1] === undefined || depth > 8) return undefined
+  const found = findCell(scope, name[1], name[2] === undefined ? '0' : arrayIndex(name[2], scope))
+  return typeof found === 'object' ? arithmeticWord(found.text, scope, depth + 1) : undefined
+}
+
+/** The truth of `[[ … ]]`; undefined where it hangs on something unknown. */
+export function evaluateTest(expression: TestExpression, scope: Scope): boolean | undefined {
+  switch (expression.type) {
+    case 'TestGroup':
+      return evaluateTest(expression.expression, scope)
+    case 'TestNot': {
+      const value = evaluateTest(expression.operand, scope)
+      return value === undefined || expression.negations.length % 2 === 0 ? value : !value
+    }
+    case 'TestLogical': {
+      const values = expression.operands.map(operand => evaluateTest(operand, scope))
+      const decisive = expression.operator === '||'
+      if (values.includes(decisive)) return decisive
+      return values.includes(undefined) ? undefined : !decisive
+    }
+    case 'TestUnary':
+      return testOne(expression.operator, expandText(expression.operand, scope, 'empty'), scope)
+    case 'TestBinary':
+      return testTwo(
+        expandText(expression.left, scope, 'empty'),
+        expression.operator,
+        expandText(expression.right, scope, 'empty'),
+        expression.right.text,
+        scope,
+      )
+  }
+}
+
+/** The truth of `[ … ]`, given its words without the brackets. */
+export function evaluateTestWords(words: readonly string[], scope: Scope): boolean | undefined {
+  const or = words.indexOf('-o')
+  if (or > 0 && words.length > 3)
+    return either(evaluateTestWords(words.slice(0, or), scope), evaluateTestWords(words.slice(or + 1), scope))
+  const and = words.indexOf('-a')
+  if (and > 0 && words.length > 3) {
+    const left = evaluateTestWords(words.slice(0, and), scope)
+    const right = evaluateTestWords(words.slice(and + 1), scope)
+    return negate(either(negate(left), negate(right)))
+  }
+  if (words[0] === '!' && words.length > 1) return negate(evaluateTestWords(words.slice(1), scope))
+  const [first, second, third] = words
+  if (first === undefined) return false
+  if (second === undefined) return isKnown(first) ? first !== '' : isUnknown(first) ? undefined : true
+  if (third === undefined) return testOne(first, second, scope)
+  return words.length === 3 ? testTwo(first, second, third, undefined, scope) : undefined
+}
+
+function negate(value: boolean | undefined): boolean | undefined {
+  return value === undefined ? undefined : !value
+}
+
+function either(a: boolean | undefined, b: boolean | undefined): boolean | undefined {
+  if (a === true || b === true) return true
+  return a === undefined || b === undefined ? undefined : false
+}
+
+function testOne(operator: string, operand: string, scope: Scope): boolean | undefined {
+  if (operator === '-v') {
+    const found = findCell(scope, operand)
+    return found === 'unknown' || (found === 'unset' && scope.mayBeSet) ? undefined : found !== 'unset'
+  }
+  const isEmpty = operand === '' ? true : isUnknown(operand) ? undefined : false
+  if (operator === '-n') return negate(isEmpty)
+  return operator === '-z' ? isEmpty : undefined
+}
+
+function testTwo(
+  left: string,
+  operator: string,
+  right: string,
+  writtenRight: string | undefined,
+  scope: Scope,
+): boolean | undefined {
+  if (/^-(eq|ne|lt|le|gt|ge)$/.test(operator)) {
+    const [a, b] = [arithmeticWord(left, scope), arithmeticWord(right, scope)]
+    if (a === undefined || b === undefined) return undefined
+    const holds = { '-eq': a === b, '-ne': a !== b, '-lt': a < b, '-le': a <= b, '-gt': a > b, '-ge': a >= b }
+    return new Map(Object.entries(holds)).get(operator)
+  }
+  if (!isKnown(left) || !isKnown(right)) return undefined
+  if (operator === '<') return left < right
+  if (operator === '>') return left > right
+  if (operator === '=~') {
+    try {
+      return new RegExp(right).test(left)
+    } catch {
+      return undefined
+    }
+  }
+  if (operator !== '=' && operator !== '==' && operator !== '!=') return undefined
+  const isPattern = writtenRight !== undefined && !/["']/.test(writtenRight)
+  const matches = isPattern ? globToRegExp(right, 'whole')?.test(left) : left === right
+  return operator === '!=' ? negate(matches) : matches
+}

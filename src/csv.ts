@@ -12,19 +12,25 @@ export interface Table {
 export function openTable(csv: string): Table {
   const headEnd = csv.indexOf('\n')
   const columns = splitCells(csv.slice(0, headEnd))
-  const rowOf = (line: string): Row =>
-    Object.fromEntries(splitCells(line).map((cell, index) => [columns[index] ?? '', cell]))
+  const rowOf = (cells: readonly string[]): Row => {
+    const row: Record<string, string> = {}
+    columns.forEach((column, index) => {
+      row[column] = cells[index] ?? ''
+    })
+    return row
+  }
   return {
     rows: () =>
       csv
         .slice(headEnd + 1)
         .split('\n')
         .filter(line => line.trim() !== '')
-        .map(rowOf),
+        .map(line => rowOf(splitCells(line))),
     rowsWith: (column, cell) =>
       linesWith(csv, cell)
-        .map(rowOf)
-        .filter(row => row[column] === cell),
+        .map(splitCells)
+        .filter(cells => cells[columns.indexOf(column)] === cell)
+        .map(rowOf),
   }
 }
 
@@ -34,25 +40,41 @@ export function numberIn(row: Row, column: string): number | undefined {
   return text === undefined || text === '' ? undefined : Number(text)
 }
 
-/** Lines that hold this text anywhere: to search is quicker than to split all lines. */
-function linesWith(csv: string, text: string): string[] {
+/** Lines with a cell that begins like this: to search is quicker than to split all lines. */
+function linesWith(csv: string, cell: string): string[] {
   const lines: string[] = []
-  let found = csv.indexOf(text)
-  while (found >= 0) {
-    const end = csv.indexOf('\n', found)
-    const start = csv.lastIndexOf('\n', found) + 1
-    const stop = end < 0 ? csv.length : end
-    lines.push(csv.slice(start, stop))
-    found = csv.indexOf(text, stop)
+  let start = 0
+  for (let found = csv.indexOf(cell); found >= 0; found = csv.indexOf(cell, start)) {
+    start = csv.lastIndexOf('\n', found) + 1
+    const line = csv.slice(start, indexOrEnd(csv, '\n', found))
+    if (line.startsWith(cell) || line.includes(`,${cell},`) || line.endsWith(`,${cell}`)) lines.push(line)
+    start += line.length + 1
   }
   return lines
 }
 
+/** By hand: an expression for quoted cells takes several times as long. */
 function splitCells(line: string): string[] {
   const text = line.trimEnd()
-  if (!text.includes('"')) return text.split(',')
-  return Array.from(
-    text.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g),
-    ([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '',
-  )
+  const cells: string[] = []
+  let start = 0
+  while (start <= text.length) {
+    const quoted = text.startsWith('"', start)
+    const end = quoted ? closingQuote(text, start + 1) : indexOrEnd(text, ',', start)
+    cells.push(quoted ? text.slice(start + 1, end).replaceAll('""', '"') : text.slice(start, end))
+    start = end + (quoted ? 2 : 1)
+  }
+  return cells
+}
+
+/** The quote that ends a cell; a doubled one stands for itself. */
+function closingQuote(text: string, from: number): number {
+  let end = indexOrEnd(text, '"', from)
+  while (text.startsWith('""', end)) end = indexOrEnd(text, '"', end + 2)
+  return end
+}
+
+function indexOrEnd(text: string, part: string, from: number): number {
+  const index = text.indexOf(part, from)
+  return index < 0 ? text.length : index
 }

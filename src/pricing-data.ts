@@ -3,29 +3,30 @@ import { join } from 'node:path'
 import { openTable, type Table } from './csv.ts'
 import { type Gpu, gpuOf } from './gpu.ts'
 import { findModelLine, type ModelTable, modelOf } from './model.ts'
-import type { PriceSource } from './prices/price-source.ts'
-import { priceTable } from './prices/table.ts'
 
 /** The tables that come with gpufare. Each file is read when something in it is asked for. */
 export interface PricingData {
   readonly gpus: readonly Gpu[]
   readonly models: ModelTable
-  readonly prices: PriceSource
+  readonly prices: Table
+  readonly networks: Table
 }
 
 /** Reads the tables in a folder, which is `pricing-data/` of the package. */
 export function readTables(folder: string): PricingData {
   const text = once((file: string) => readFileSync(join(folder, file), 'utf8'))
-  const table = once((file: string): Table => openTable(text(file)))
-  const gpus = once((file: string): readonly Gpu[] => table(file).rows().map(gpuOf))
-  const prices = once((file: string): PriceSource => priceTable(table(file), table('networks.csv'), gpus('gpus.csv')))
+  const table = once((file: string) => openTable(text(file)))
+  const gpus = once((file: string) => table(file).rows().map(gpuOf))
   return {
+    models: { find: spelling => findModelIn(text('models.csv'), spelling) },
     get gpus() {
       return gpus('gpus.csv')
     },
-    models: { find: spelling => findModelIn(text('models.csv'), spelling) },
     get prices() {
-      return prices('prices.csv')
+      return table('prices.csv')
+    },
+    get networks() {
+      return table('networks.csv')
     },
   }
 }

@@ -4,7 +4,8 @@ import type { Gpu } from '../gpu.ts'
 import type { Machine } from '../machine.ts'
 import { formatPercent } from '../units.ts'
 import { ownRate, poolMachines } from './own-rates.ts'
-import type { Price, PriceSource, Tier } from './price-source.ts'
+import type { Price, PriceSource, PriceTables, Tier } from './price-source.ts'
+import { priceTable } from './table.ts'
 
 /** What can be had, and for how much, with the preferences of the configuration already in it. */
 export interface PriceList {
@@ -34,16 +35,19 @@ const usualRegions = ['us-east-1', 'us-central1', 'eastus', 'us-east-2', 'us-wes
 /** What price lists write where a price holds in every region. */
 const everywhere = new Set(['all', 'global'])
 
-/** The prices of all sources; where two know the same machine, region and tier, the earlier source wins. */
-export function listPrices(sources: readonly PriceSource[], gpus: readonly Gpu[], config: Config): PriceList {
+/** Where two know the same machine, region and tier, the earlier wins. */
+const sources: readonly PriceSource[] = [priceTable]
+
+/** The prices of all sources, as the configuration prefers them. */
+export function listPrices(tables: PriceTables, config: Config): PriceList {
   const offered = (prices: readonly Price[]) => prices.filter(price => isOffered(price, config))
   const knownPrices = new Map<string, readonly Price[]>()
   const pricesOf = (gpu: Gpu): readonly Price[] => {
-    const known = knownPrices.get(gpu.name) ?? offered(sources.flatMap(source => source.pricesOf(gpu)))
+    const known = knownPrices.get(gpu.name) ?? offered(sources.flatMap(source => source.pricesOf(gpu, tables)))
     knownPrices.set(gpu.name, known)
     return known
   }
-  const pricesOfMachine = (name: string) => sources.flatMap(source => source.pricesOfMachine(name))
+  const pricesOfMachine = (name: string) => sources.flatMap(source => source.pricesOfMachine(name, tables))
 
   const tablePrice = (machine: Machine, tier: Tier): Price | undefined => {
     if (machine.gpu.vendor === 'unknown') return undefined
@@ -81,7 +85,7 @@ export function listPrices(sources: readonly PriceSource[], gpus: readonly Gpu[]
       const rented = pool.machine
       const prices = rented === undefined ? [] : pricesOfMachine(rented.instanceType)
       const behind = prices.find(price => price.machine.provider === rented?.provider)
-      return poolMachines(cluster, pool, gpus, behind?.machine)
+      return poolMachines(cluster, pool, tables.gpus, behind?.machine)
     },
     priceOf: (machine, tier) => {
       const pool = poolOf(machine, config)

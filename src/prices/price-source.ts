@@ -1,3 +1,4 @@
+import type { Table } from '../csv.ts'
 import type { Gpu } from '../gpu.ts'
 import type { Machine } from '../machine.ts'
 
@@ -17,13 +18,20 @@ export interface Price {
   readonly source: string
 }
 
+/** The tables that price sources read from. */
+export interface PriceTables {
+  readonly gpus: readonly Gpu[]
+  readonly prices: Table
+  readonly networks: Table
+}
+
 /**
- * A table of prices: what machines with a GPU type cost, at every region and tier that it knows. It is asked for one GPU type or
- * one machine at a time, since a table may be large and a quote needs little of it. A price that it does not know is not in the answer.
+ * A list of prices: what machines cost, in every region and tier that it knows. It is asked for one GPU type or one machine at a
+ * time, since a list may be long and a quote needs little of it. What it does not know is not in the answer.
  */
 export interface PriceSource {
   readonly name: string
-  pricesOf(gpu: Gpu): readonly Price[]
+  pricesOf(gpu: Gpu, tables: PriceTables): readonly Price[]
   /** By the name that manifests use in `node.kubernetes.io/instance-type`. */
-  pricesOfMachine(name: string): readonly Price[]
+  pricesOfMachine(name: string, tables: PriceTables): readonly Price[]
 }

@@ -1,23 +1,21 @@
 import { numberIn, type Row, type Table } from '../csv.ts'
 import type { Gpu } from '../gpu.ts'
 import { machineOf } from '../machine.ts'
-import type { Price, PriceSource, Tier } from './price-source.ts'
+import type { Price, PriceSource, PriceTables, Tier } from './price-source.ts'
 
 /** Prices of pricing-data/prices.csv, machines completed from networks.csv. */
-export function priceTable(prices: Table, networks: Table, gpus: readonly Gpu[]): PriceSource {
-  const gpuNamed = (name: string | undefined) => gpus.find(gpu => gpu.name === name)
-  const pricesIn = (rows: readonly Row[]): Price[] => {
-    const networkRows = networksOf(rows, networks)
-    return rows.flatMap(row => {
-      const gpu = gpuNamed(row['gpu'])
-      return gpu === undefined || !isWholeMachine(row) ? [] : pricesInRow(row, networkRows, gpu)
-    })
-  }
-  return {
-    name: 'prices.csv',
-    pricesOf: gpu => pricesIn(prices.rowsWith('gpu', gpu.name)),
-    pricesOfMachine: name => pricesIn(prices.rowsWith('machine', name)),
-  }
+export const priceTable: PriceSource = {
+  name: 'prices.csv',
+  pricesOf: (gpu, tables) => pricesIn(tables.prices.rowsWith('gpu', gpu.name), tables),
+  pricesOfMachine: (name, tables) => pricesIn(tables.prices.rowsWith('machine', name), tables),
+}
+
+function pricesIn(rows: readonly Row[], { gpus, networks }: PriceTables): readonly Price[] {
+  const networkRows = networksOf(rows, networks)
+  return rows.filter(isWholeMachine).flatMap(row => {
+    const gpu = gpus.find(each => each.name === row['gpu'])
+    return gpu === undefined ? [] : pricesInRow(row, networkRows, gpu)
+  })
 }
 
 const tierColumns: readonly (readonly [Tier, string])[] = [

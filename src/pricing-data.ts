@@ -5,7 +5,7 @@ import { type Gpu, gpuOf } from './gpu.ts'
 import { findModelLine, type ModelTable, modelOf } from './model.ts'
 
 /** The tables that come with gpufare. Each file is read when something in it is asked for. */
-export interface PricingData {
+export interface Tables {
   readonly gpus: readonly Gpu[]
   readonly models: ModelTable
   readonly prices: Table
@@ -13,7 +13,7 @@ export interface PricingData {
 }
 
 /** Reads the tables in a folder, which is `pricing-data/` of the package. */
-export function readTables(folder: string): PricingData {
+export function readTables(folder: string): Tables {
   const text = once((file: string) => readFileSync(join(folder, file), 'utf8'))
   const table = once((file: string) => openTable(text(file)))
   const gpus = once((file: string) => table(file).rows().map(gpuOf))

@@ -58,6 +58,10 @@ export interface Role {
   readonly concurrentTasks: number
   /** Wall-clock limit of one task; absent where the manifest sets none. */
   readonly timeLimitSeconds?: Sourced<number>
+  /** The limit is that of all tasks together (`activeDeadlineSeconds` of a Kubernetes Job), not of each. */
+  readonly limitSpansTasks?: true
+  /** An autoscaler or elastic job may change the replicas within these bounds; `replicas` is what it starts with. */
+  readonly replicaRange?: { readonly smallest: number; readonly largest: number }
 }
 
 /** What a manifest asks for, whichever scheduler reads it. */

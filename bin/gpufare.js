@@ -3,10 +3,12 @@
 // The bundle starts from a V8 code cache in the user's cache folder, which spares compiling it. The cache is never
 // needed: whatever is wrong with it, the bundle is compiled as if it had not been there.
 'use strict'
-const { readFileSync } = require('node:fs')
-const { join } = require('node:path')
+const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync, writeSync } = require('node:fs')
+const { basename, join } = require('node:path')
 
 const dist = join(__dirname, '..', 'dist')
+/** Bytes of a SHA-256 in hexadecimal digits. */
+const hashLength = 64
 const words = process.argv.slice(2)
 
 if (Number.parseInt(process.versions.node, 10) < 20) {
@@ -27,8 +29,21 @@ function answerFromHelp() {
   const command = words.length === 1 ? '' : words[0] === 'help' ? last : words[0]
   const text = asksVersion ? `${version}\n` : texts[command]
   if (text === undefined) return false
-  process.stdout.write(text)
+  print(text)
   return true
+}
+
+/** Writes to stdout, without process.stdout where it can be, which takes longer to load than the rest of this file. */
+function print(text) {
+  const bytes = Buffer.from(text)
+  let written = 0
+  try {
+    while (written < bytes.length) written += writeSync(1, bytes, written)
+  } catch {
+    // a pipe that is full for the moment, or closed, is the stream's to deal with
+    process.stdout.on('error', () => {})
+    process.stdout.write(bytes.subarray(written))
+  }
 }
 
 function start() {
@@ -44,7 +59,7 @@ function readBundle() {
   for (const name of [words[0], 'gpufare']) {
     const file = join(dist, `${name}.cjs`)
     try {
-      if (/^[a-z]+$/.test(name)) return [file, readFileSync(file, 'utf8')]
+      if (/^[a-z]+$/.test(name)) return [file, readFileSync(file)]
     } catch (error) {
       if (error.code !== 'ENOENT' || name === 'gpufare') throw error
     }
@@ -55,34 +70,33 @@ function readBundle() {
 function evaluate(file, source) {
   const { Script } = require('node:vm')
   const cache = openCache(file, source)
-  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`
+  // the build makes ASCII only, which is quicker to read as Latin-1
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source.latin1Slice()}\n})`
   const script = new Script(wrapped, { filename: file, cachedData: cache?.read() })
+  const requireThere = name => require(name.startsWith('./') ? join(dist, name) : name)
   const module = { exports: {} }
-  script.runInThisContext()(module.exports, require('node:module').createRequire(file), module, file, dist)
+  script.runInThisContext()(module.exports, requireThere, module, file, dist)
   // made at the end, when it holds every function that the run has needed
   if (cache && script.cachedDataRejected !== false) process.once('exit', () => cache.write(script.createCachedData()))
   return module.exports
 }
 
 /**
- * The cache file for a bundle: a SHA-256 of source and payload, then the payload. V8 itself compares only the length of
- * the source and would run a payload that is corrupt. Undefined where there is no folder to keep it in.
+ * The cache file for a bundle: the bundle's own SHA-256, which is its last line, then the payload, twice. V8 compares only
+ * the length of the source and would run a payload that is corrupt; comparing two copies is done sooner than node:crypto is
+ * loaded. Undefined where there is no folder to keep it in.
  */
 function openCache(file, source) {
   const { XDG_CACHE_HOME: xdg, HOME: home } = process.env
   const caches = xdg?.startsWith('/') ? xdg : home?.startsWith('/') ? join(home, '.cache') : undefined
   if (caches === undefined || typeof process.getuid !== 'function') return undefined
-  const fs = require('node:fs')
-  const { basename } = require('node:path')
-  const { createHash } = require('node:crypto')
   const folder = join(caches, 'gpufare')
-  // scripts and YAML need different halves of a bundle, so each has a cache of its own; the tag is of V8's version and flags
+  // scripts and YAML need different halves of a bundle, so each has a cache of its own
   const half = words.some(word => /\.(ya?ml|json)$/.test(word)) ? 'yaml' : 'script'
-  const tag = require('node:v8').cachedDataVersionTag().toString(16)
-  const path = join(folder, `${basename(file, '.cjs')}-${half}-${process.version}-${process.arch}-${tag}`)
-  const hash = payload => createHash('sha256').update(source).update(payload).digest()
+  const path = join(folder, `${basename(file, '.cjs')}-${half}-${process.version}-${process.arch}`)
+  const stamp = source.subarray(-hashLength)
   const isOurs = () => {
-    const { uid, mode } = fs.statSync(folder)
+    const { uid, mode } = statSync(folder)
     return uid === process.getuid() && (mode & 0o022) === 0
   }
   return {
@@ -90,8 +104,10 @@ function openCache(file, source) {
       try {
         if (!isOurs()) return undefined
         const kept = readFileSync(path)
-        const payload = kept.subarray(32)
-        return hash(payload).equals(kept.subarray(0, 32)) ? payload : undefined
+        const end = (kept.length + hashLength) / 2
+        const payload = kept.subarray(hashLength, end)
+        const isWhole = payload.length > 0 && payload.equals(kept.subarray(end))
+        return isWhole && stamp.equals(kept.subarray(0, hashLength)) ? payload : undefined
       } catch {
         return undefined
       }
@@ -99,10 +115,10 @@ function openCache(file, source) {
     write(payload) {
       const unfinished = `${path}.${process.pid}`
       try {
-        fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+        mkdirSync(folder, { recursive: true, mode: 0o700 })
         if (!isOurs()) return
-        fs.writeFileSync(unfinished, Buffer.concat([hash(payload), payload]), { mode: 0o600, flag: 'wx' })
-        fs.renameSync(unfinished, path)
+        writeFileSync(unfinished, Buffer.concat([stamp, payload, payload]), { mode: 0o600, flag: 'wx' })
+        renameSync(unfinished, path)
       } catch {
         // a full disk or a read-only home is no reason to say anything
       }

@@ -4,7 +4,8 @@
  * - packages/NAME.cjs: packages that are read only once somebody is asked or waits;
  * - help.json: version and help texts, answered without the program; THIRD-PARTY-LICENSES.txt.
  */
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { appendFile, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
@@ -20,6 +21,8 @@ const shared = {
   platform: 'node',
   target: 'node20',
   format: 'cjs',
+  // bin/gpufare.js reads bundles as Latin-1
+  charset: 'ascii',
   // import() throws in code that starts from a cache, so it becomes require()
   supported: { 'dynamic-import': false },
   // names stay, so that a stack trace in a report can be read
@@ -49,7 +52,11 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
 }
 
 async function bundle(outfile: string, entry: string, plugins: Plugin[]): Promise<[string, Metafile]> {
-  const { metafile } = await build({ ...shared, outfile, entryPoints: [entry], plugins })
+  const { metafile } = await build({ ...shared, outfile, entryPoints: [entry], plugins: [...plugins, loadedLate] })
+  const source = await readFile(outfile)
+  if (source.some(byte => byte > 127)) throw new Error(`${outfile} is not ASCII`)
+  // by which bin/gpufare.js tells whether a code cache is of this very bundle
+  await appendFile(outfile, `//${createHash('sha256').update(source).digest('hex')}`)
   return [basename(outfile), metafile]
 }
 
@@ -91,6 +98,25 @@ async function readLate(): Promise<Plugin> {
       build.onLoad({ filter: /.*/, namespace: 'read-late' }, ({ path }) => ({ contents: modules.get(path) ?? '' }))
     },
   }
+}
+
+/** Loads modules of Node.js that cost milliseconds, and that few runs need, when something of theirs is first used. */
+const loadedLate: Plugin = {
+  name: 'loaded-late',
+  setup(build) {
+    build.onResolve({ filter: /^node:child_process$/ }, ({ path, namespace }) =>
+      namespace === 'loaded-late' ? { path, external: true } : { path, namespace: 'loaded-late' },
+    )
+    build.onLoad({ filter: /.*/, namespace: 'loaded-late' }, async ({ path }) => ({
+      contents: Object.keys(await import(path))
+        .filter(exported => exported !== 'default')
+        .map(
+          exported =>
+            `Object.defineProperty(exports, '${exported}', { enumerable: true, get: () => require('${path}').${exported} })`,
+        )
+        .join('\n'),
+    }))
+  },
 }
 
 /** The packages that a bundle was made of, as folders. */

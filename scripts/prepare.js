@@ -10,7 +10,13 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 export function prepare() {
   if (newest('package-lock.json') > newest('node_modules/.package-lock.json')) {
     say('installing packages')
-    run(process.platform === 'win32' ? 'npm.cmd' : 'npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--no-update-notifier'])
+    run(process.platform === 'win32' ? 'npm.cmd' : 'npm', [
+      'ci',
+      '--no-audit',
+      '--no-fund',
+      '--prefer-offline',
+      '--no-update-notifier',
+    ])
   }
   const sources = ['src', 'scripts', 'package-lock.json', 'package.json', 'pricing-data']
   if (Math.max(...sources.map(newest)) > newest('dist/help.json')) {

@@ -6,23 +6,21 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Installs and builds where needed; ends the process where that fails. Talks on stderr only. */
+/** Installs and builds where needed, and says on stderr what it does; false where that failed. */
 export function prepare() {
-  if (newest('package-lock.json') > newest('node_modules/.package-lock.json')) {
-    say('installing packages')
-    run(process.platform === 'win32' ? 'npm.cmd' : 'npm', [
-      'ci',
-      '--no-audit',
-      '--no-fund',
-      '--prefer-offline',
-      '--no-update-notifier',
-    ])
-  }
-  const sources = ['src', 'scripts', 'package-lock.json', 'package.json', 'pricing-data']
-  if (Math.max(...sources.map(newest)) > newest('dist/help.json')) {
-    say('building')
-    run(process.execPath, ['node_modules/tsx/dist/cli.mjs', 'scripts/build.ts'])
-  }
+  return install() && build()
+}
+
+function install() {
+  if (newest('package-lock.json') <= newest('node_modules/.package-lock.json')) return true
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  return run('installing packages', npm, ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--no-update-notifier'])
+}
+
+function build() {
+  const sources = ['src', 'scripts', 'package-lock.json', 'package.json']
+  if (Math.max(...sources.map(newest)) <= newest('dist/help.json')) return true
+  return run('building', process.execPath, ['node_modules/tsx/dist/cli.mjs', 'scripts/build.ts'])
 }
 
 /** When a file, or the newest file of a folder, was changed; 0 where there is none. */
@@ -33,13 +31,10 @@ function newest(path) {
   return Math.max(0, ...readdirSync(full).map(entry => newest(join(path, entry))))
 }
 
-function run(program, words) {
+function run(what, program, words) {
+  process.stderr.write(`gpufare: ${what}\n`)
   const { status, error } = spawnSync(program, words, { cwd: root, stdio: ['ignore', 2, 2] })
-  if (status === 0) return
-  say(error === undefined ? `${program} ${words.join(' ')} failed` : error.message)
-  process.exit(1)
-}
-
-function say(text) {
-  process.stderr.write(`gpufare: ${text}\n`)
+  if (status === 0) return true
+  process.stderr.write(`gpufare: ${what} failed: ${error?.message ?? `${program} ${words.join(' ')}`}\n`)
+  return false
 }

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { join, relative } from 'node:path'
 import { prepare, root } from './prepare.js'
 
-prepare()
+if (!prepare()) process.exit(1)
 const standing = process.env.INIT_CWD ?? process.cwd()
 const given = process.argv.slice(2)
 const example = relative(standing, join(root, 'test/cases/example/train.sbatch'))

@@ -7,8 +7,8 @@ import type { Parallelism, Precision, Workload } from './workload.ts'
 export interface MemoryFit {
   readonly verdict: 'fits' | 'tight' | 'does not fit' | 'unknown'
   readonly needBytes?: number
-  /** What the driver and its allocator leave of the card. */
-  readonly haveBytes: number
+  /** What the driver and its allocator leave of the card; absent where the GPU is not known. */
+  readonly haveBytes?: number
   /** What the need is made of, largest first. */
   readonly items: readonly MemoryItem[]
 }

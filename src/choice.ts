@@ -1,0 +1,104 @@
+import type { Candidate } from './candidates.ts'
+import type { Cluster, Config, Pool } from './config.ts'
+import { canRun, type Fare, requestedQuotes } from './fare.ts'
+import type { Job } from './job.ts'
+import type { Retarget } from './manifests/manifest-format.ts'
+import type { Option } from './prompt.ts'
+import type { Quote } from './quote.ts'
+import { rowsOf } from './reporters/comparison.ts'
+import { countOf, describeGpus } from './reporters/words.ts'
+import { type Currency, formatMoney } from './units.ts'
+
+/** What the person wants done with the jobs. */
+export type Choice =
+  | { readonly kind: 'as written' }
+  | { readonly kind: 'another'; readonly gpus: string; readonly target: Retarget }
+  | { readonly kind: 'show all' }
+  | { readonly kind: 'stop' }
+
+/** Alternatives offered in the question; the table shows the others. */
+const alternativesOffered = 4
+
+/** What can be chosen for these jobs, the harmless answer last. Alternatives only for a single job, and only those that its cluster has. */
+export function optionsFor(
+  fares: readonly Fare[],
+  config: Config,
+  showsAll: boolean,
+): [...Option<Choice>[], Option<Choice>] {
+  const [fare] = fares
+  return [
+    { label: `as written, ${describeFares(fares, config.currency)}`, value: { kind: 'as written' } },
+    ...(fare === undefined || fares.length > 1 ? [] : alternativesTo(fare, config).slice(0, alternativesOffered)),
+    ...(showsAll ? [] : [{ label: 'show every candidate', value: { kind: 'show all' } as const }]),
+    { label: 'stop', value: { kind: 'stop' } },
+  ]
+}
+
+/** `8x A100-80GB, about $86`, or `3 jobs, up to $1,900`. */
+export function describeFares(fares: readonly Fare[], currency: Currency): string {
+  const quotes = fares.map(fare => requestedQuotes(fare)[0])
+  const [only, ...more] = quotes
+  const what = only !== undefined && more.length === 0 ? describeGpus(only.candidate) : countOf(fares.length, 'job')
+  return `${what}, ${describeTotal(quotes, currency)}`
+}
+
+/** Names of places a job goes to, in the order in which people say them. */
+const places = ['cluster', 'context', 'namespace', 'partition', 'account', 'qos', 'reservation']
+
+/** `cluster gpushop, partition a100, account research`: what the scheduler said, and over it what the jobs say themselves. */
+export function describeDestination(found: Readonly<Record<string, string>>, jobs: readonly Job[]): string {
+  const named = places.flatMap(place => {
+    const own = jobs.flatMap(job => (place === 'partition' ? partitionsOf(job) : (job.destination[place] ?? [])))
+    const names = own.length > 0 ? [...new Set(own)] : (found[place] ?? [])
+    return names.length === 0 ? [] : [`${place} ${[names].flat().join(' and ')}`]
+  })
+  return named.join(', ')
+}
+
+function partitionsOf(job: Job): readonly string[] {
+  return job.roles.flatMap(role => role.partitions.map(partition => partition.value))
+}
+
+/** Of all jobs together: about the median, at most where a time limit bounds one of them, or that it is not known. */
+function describeTotal(quotes: readonly (Quote | undefined)[], currency: Currency): string {
+  let usd = 0
+  let isBound = false
+  for (const quote of quotes) {
+    if (quote === undefined || quote.cost.kind === 'unknown') return 'cost not known'
+    isBound ||= quote.cost.kind === 'bound'
+    usd += quote.cost.kind === 'bound' ? quote.cost.upperBoundUsd : quote.cost.usd.p50
+  }
+  return `${isBound ? 'up to' : 'about'} ${formatMoney(usd, currency)}`
+}
+
+function alternativesTo(fare: Fare, config: Config): readonly Option<Choice>[] {
+  return rowsOf(fare, config.currency, true).flatMap(({ quote: { candidate }, trade }) => {
+    const target = canRun(candidate) && !candidate.asRequested ? targetOf(candidate, fare, config) : undefined
+    if (target === undefined) return []
+    const gpus = describeGpus(candidate)
+    const gain = trade === undefined ? '' : `: ${trade.replace(/:.*/, '')}`
+    return [{ label: `on ${gpus} instead${gain}`, value: { kind: 'another', gpus, target } }]
+  })
+}
+
+/** How the job's own cluster calls a candidate; undefined where it does not have it. */
+export function targetOf(candidate: Candidate, fare: Fare, config: Config): Retarget | undefined {
+  const [placement, ...more] = candidate.placements
+  if (placement === undefined || more.length > 0) return undefined
+  const { machine, machineCount, gpuCount } = placement
+  const cluster = config.clusters.find(
+    ({ name, scheduler }) => name === machine.provider && scheduler === fare.job.scheduler,
+  )
+  const pool = cluster?.pools.find(({ name }) => name === machine.name)
+  const gpusPerReplica = gpuCount / machineCount
+  if (cluster === undefined || pool === undefined || !Number.isInteger(gpusPerReplica)) return undefined
+  return { replicas: machineCount, gpusPerReplica, ...namesIn(cluster, pool) }
+}
+
+function namesIn(cluster: Cluster, pool: Pool): Omit<Retarget, 'replicas' | 'gpusPerReplica'> {
+  if (cluster.scheduler === 'slurm') {
+    return { partition: pool.name, ...(pool.gresType === undefined ? {} : { gresType: pool.gresType }) }
+  }
+  const { nodeSelector, resourceName } = pool
+  return { resourceName, ...(nodeSelector === undefined ? {} : { nodeSelector }) }
+}

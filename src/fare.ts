@@ -1,10 +1,16 @@
-import type { Candidate } from './candidates.ts'
+import { type Candidate, findCandidates } from './candidates.ts'
+import type { Config } from './config.ts'
 import type { Job } from './job.ts'
+import { listPrices } from './prices/index.ts'
 import type { Tier } from './prices/price-source.ts'
-import type { Quote } from './quote.ts'
+import type { Tables } from './pricing-data.ts'
+import { type Quote, quoteCandidate } from './quote.ts'
+import { predictRuntime } from './runtimes/index.ts'
 import { formatDuration } from './units.ts'
 import type { Warning } from './warning.ts'
 import type { Workload } from './workload.ts'
+import { readWorkloads } from './workloads/index.ts'
+import type { ReferredFiles } from './workloads/workload-reader.ts'
 
 /** A job with what it computes and what that takes and costs on each candidate; as written comes first. */
 export interface Fare {
@@ -12,6 +18,18 @@ export interface Fare {
   readonly workloads: readonly Workload[]
   readonly quotes: readonly Quote[]
   readonly warnings: readonly Warning[]
+}
+
+/** What a job takes and costs as written and on every other candidate. */
+export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: Config): Fare {
+  const { workloads, warnings } = readWorkloads(job, files, tables.models)
+  const prices = listPrices(tables, config)
+  const candidates = findCandidates(job, workloads, { gpus: tables.gpus, prices, config })
+  const quotes = candidates.flatMap(candidate => {
+    const runtime = predictRuntime(job, workloads, candidate, [], tables)
+    return tiersOf(candidate).map(tier => quoteCandidate(job, candidate, runtime, tier, prices.priceOf))
+  })
+  return { job, workloads, quotes, warnings: [...job.warnings, ...warnings, ...warningsOf(job, quotes)] }
 }
 
 /** The quotes of the job as written; several where the manifest leaves the GPU type open. Spot rows are offers, not requests. */

@@ -1,5 +1,6 @@
 import type { Candidate, Placement } from './candidates.ts'
 import type { Job } from './job.ts'
+import type { Machine } from './machine.ts'
 import type { Price, Tier } from './prices/price-source.ts'
 import type { Range, Runtime } from './runtimes/runtime-model.ts'
 import { secondsPerHour } from './units.ts'
@@ -27,8 +28,8 @@ export interface Quote {
   readonly limitUsd: number | undefined
 }
 
-/** Finds the price of a placement's machine at a tier; undefined = not known. */
-export type PriceOf = (placement: Placement, tier: Tier) => Price | undefined
+/** Finds the price of a machine at a tier; undefined = not known. */
+export type PriceOf = (machine: Machine, tier: Tier) => Price | undefined
 
 /** Hours and dollars of a job on one candidate. Money comes from machines taken, not from GPUs asked for. */
 export function quoteCandidate(
@@ -38,19 +39,19 @@ export function quoteCandidate(
   tier: Tier,
   priceOf: PriceOf,
 ): Quote {
-  const shares = candidate.placements.map(placement => shareOf(job, placement, priceOf(placement, tier)))
+  const shares = candidate.placements.map(placement => shareOf(job, placement, priceOf(placement.machine, tier)))
   const usdPerHour = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.concurrentTasks)))
   const usdPerRunHour = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.tasks)))
-  const gpusOfAllTasks = shares.reduce((sum, share) => sum + share.gpuCount * share.tasks, 0)
+  const limitUsd = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.limitTaskHours)))
   return {
     candidate,
     tier,
     runtime,
     prices: shares.map(share => share.price),
     usdPerHour,
-    cost: costOf(runtime, usdPerRunHour, job),
-    gpuHours: gpuHoursOf(runtime, gpusOfAllTasks),
-    limitUsd: limitCost(shares),
+    cost: costOf(job, runtime, usdPerRunHour, limitUsd),
+    gpuHours: gpuHoursOf(runtime, shares),
+    limitUsd,
   }
 }
 
@@ -67,18 +68,23 @@ interface Share {
   readonly gpuCount: number
   readonly tasks: number
   readonly concurrentTasks: number
-  readonly limitSeconds: number | undefined
+  /** Hours of all tasks together if nothing but the time limit ends them. */
+  readonly limitTaskHours: number | undefined
 }
 
 function shareOf(job: Job, placement: Placement, price: Price | undefined): Share {
   const role = job.roles.find(each => each.name === placement.role)
+  const limitSeconds = role?.timeLimitSeconds?.value
+  const tasks = role?.tasks ?? 1
+  const concurrentTasks = role?.concurrentTasks ?? 1
+  const limitedTasks = role?.limitSpansTasks === true ? concurrentTasks : tasks
   return {
     price,
     usdPerTaskHour: price === undefined ? undefined : price.usdPerMachineHour * machinesPaid(placement),
     gpuCount: placement.wholeMachine ? placement.machine.gpuCount * placement.machineCount : placement.gpuCount,
-    tasks: role?.tasks ?? 1,
-    concurrentTasks: role?.concurrentTasks ?? 1,
-    limitSeconds: role?.timeLimitSeconds?.value,
+    tasks,
+    concurrentTasks,
+    limitTaskHours: limitSeconds === undefined ? undefined : (limitedTasks * limitSeconds) / secondsPerHour,
   }
 }
 
@@ -89,36 +95,37 @@ function machinesPaid(placement: Placement): number {
     : (placement.gpuCount * (placement.share ?? 1)) / placement.machine.gpuCount
 }
 
-function costOf(runtime: Runtime | undefined, usdPerRunHour: number | undefined, job: Job): Cost {
-  const missing = [
-    ...(runtime === undefined ? [job.endless ? 'it has no end' : 'runtime'] : []),
-    ...(usdPerRunHour === undefined ? ['price'] : []),
-  ]
-  if (runtime === undefined || usdPerRunHour === undefined) return { kind: 'unknown', missing }
-  if (runtime.basis === 'limit') {
-    return { kind: 'bound', upperBoundUsd: (usdPerRunHour * runtime.upperBoundSeconds) / secondsPerHour }
+function costOf(
+  job: Job,
+  runtime: Runtime | undefined,
+  usdPerRunHour: number | undefined,
+  limitUsd: number | undefined,
+): Cost {
+  if (runtime?.basis === 'limit' && limitUsd !== undefined) return { kind: 'bound', upperBoundUsd: limitUsd }
+  if (runtime === undefined || runtime.basis === 'limit' || usdPerRunHour === undefined) {
+    return {
+      kind: 'unknown',
+      missing: [
+        ...(runtime === undefined ? [job.endless ? 'it has no end' : 'runtime'] : []),
+        ...(usdPerRunHour === undefined ? ['price'] : []),
+      ],
+    }
   }
   return { kind: 'range', usd: mapRange(runtime.seconds, seconds => (usdPerRunHour * seconds) / secondsPerHour) }
 }
 
-function gpuHoursOf(runtime: Runtime | undefined, gpuCount: number): Quote['gpuHours'] {
+function gpuHoursOf(runtime: Runtime | undefined, shares: readonly Share[]): Quote['gpuHours'] {
   if (runtime === undefined) return undefined
-  if (runtime.basis === 'limit') return { upperBound: (gpuCount * runtime.upperBoundSeconds) / secondsPerHour }
+  if (runtime.basis === 'limit') {
+    const upperBound = sumKnown(shares.map(share => scale(share.limitTaskHours, share.gpuCount)))
+    return upperBound === undefined ? undefined : { upperBound }
+  }
+  const gpuCount = shares.reduce((sum, share) => sum + share.gpuCount * share.tasks, 0)
   return mapRange(runtime.seconds, seconds => (gpuCount * seconds) / secondsPerHour)
 }
 
-function limitCost(shares: readonly Share[]): number | undefined {
-  return sumKnown(
-    shares.map(share =>
-      share.limitSeconds === undefined
-        ? undefined
-        : scale(share.usdPerTaskHour, (share.tasks * share.limitSeconds) / secondsPerHour),
-    ),
-  )
-}
-
-function scale(value: number | undefined, factor: number): number | undefined {
-  return value === undefined ? undefined : value * factor
+function scale(value: number | undefined, factor: number | undefined): number | undefined {
+  return value === undefined || factor === undefined ? undefined : value * factor
 }
 
 /** The sum, or undefined as soon as one part is not known. */

@@ -100,11 +100,11 @@ export function limitOf(upperBoundHours: number): Runtime {
 
 /** Prices by machine name, US dollars per machine-hour, for one tier. */
 export function pricesOf(usdPerMachineHour: Readonly<Record<string, number>>, tier: Tier = 'on-demand'): PriceOf {
-  return (placement, wanted): Price | undefined => {
-    const usd = usdPerMachineHour[placement.machine.name]
+  return (machine, wanted): Price | undefined => {
+    const usd = usdPerMachineHour[machine.name]
     if (usd === undefined || wanted !== tier) return undefined
     return {
-      machine: placement.machine,
+      machine,
       region: 'here-1',
       tier,
       usdPerMachineHour: usd,

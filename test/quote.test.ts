@@ -96,6 +96,20 @@ describe('a quote', () => {
     expect(amountToApprove(quote)).toBe(44)
   })
 
+  test('counts a limit that spans all tasks once for each that runs at a time', () => {
+    const role = roleOf({ tasks: 10, concurrentTasks: 2, timeLimitSeconds: limit(3_600), limitSpansTasks: true })
+    const candidate = candidateOf(placementOf(eight, 8))
+    const quote = quoteCandidate(
+      jobOf({ roles: [role] }),
+      candidate,
+      limitOf(1),
+      'on-demand',
+      pricesOf({ '8xa100': 22 }),
+    )
+    expect(quote.cost).toEqual({ kind: 'bound', upperBoundUsd: 44 })
+    expect(quote.gpuHours).toEqual({ upperBound: 16 })
+  })
+
   test('asks approval for the P90, but not for more than the time limit lets it cost', () => {
     const candidate = candidateOf(placementOf(eight, 8))
     const prices = pricesOf({ '8xa100': 22 })

@@ -1,4 +1,7 @@
-import { GpufareError } from '../errors.ts'
+import { type PassedOn, type QuotedManifest, quoteManifests } from '../quoted-manifests.ts'
+import { findReporter } from '../reporters/index.ts'
+import { loadPaint, processTerminal, type Terminal } from '../terminal.ts'
+import { usDollars } from '../units.ts'
 
 /** What `gpufare estimate` can be told. */
 export interface EstimateOptions {
@@ -10,10 +13,34 @@ export interface EstimateOptions {
   readonly color: boolean
 }
 
+/** Reads manifests and prints what they take and cost; submits nothing. */
 export async function estimate(
-  _files: readonly string[],
-  _options: EstimateOptions,
-  _passedOn: { readonly schedulerArguments: readonly string[]; readonly scriptArguments: readonly string[] },
+  paths: readonly string[],
+  options: EstimateOptions,
+  passedOn: PassedOn,
+  terminal: Terminal = processTerminal(options.color ? undefined : false),
 ): Promise<number> {
-  throw new GpufareError('estimate is not built yet', 1)
+  const quoted = await quoteManifests(paths, options, passedOn, terminal)
+  terminal.stdout.write(`${await renderQuotes(quoted, options, terminal, 'stdout')}\n`)
+  return 0
+}
+
+/** The report of all manifests of one call, for one of the two outputs. */
+export async function renderQuotes(
+  quoted: readonly QuotedManifest[],
+  options: EstimateOptions,
+  terminal: Terminal,
+  output: 'stdout' | 'stderr',
+): Promise<string> {
+  const report = {
+    fares: quoted.flatMap(each => each.fares),
+    currency: quoted[0]?.config.currency ?? usDollars,
+    remarks: options.quiet === true ? [] : [...new Set(quoted.flatMap(each => each.config.ignored))],
+  }
+  return findReporter(options.format).render(report, {
+    width: terminal.columns,
+    paint: await loadPaint(terminal, output),
+    all: options.all === true,
+    explain: options.explain === true,
+  })
 }

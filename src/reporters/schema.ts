@@ -120,7 +120,7 @@ const Quote = z.strictObject({
   memory: z.strictObject({
     verdict: z.enum(['fits', 'tight', 'does not fit', 'unknown']),
     needBytes: z.number().optional(),
-    haveBytes: z.number(),
+    haveBytes: z.number().optional(),
     items: z.array(z.strictObject({ what: z.string(), bytes: z.number() })),
   }),
   basis: z.enum(['history', 'measured', 'declared', 'model', 'limit']).optional(),

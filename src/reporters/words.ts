@@ -91,7 +91,7 @@ export function describeCost(quote: Quote, currency: Currency): string {
 /** `yes, 61 of 79 GiB`, `tight, 75 of 79 GiB`, `no, 31 of 15 GiB`, `?`. */
 export function describeFit(candidate: Candidate): string {
   const { fit } = candidate
-  if (fit.verdict === 'unknown' || fit.needBytes === undefined) return '?'
+  if (fit.verdict === 'unknown' || fit.needBytes === undefined || fit.haveBytes === undefined) return '?'
   const verdict = fit.verdict === 'fits' ? 'yes' : fit.verdict === 'tight' ? 'tight' : 'no'
   return `${verdict}, ${formatGib(fit.needBytes)} of ${formatGib(fit.haveBytes)}`
 }

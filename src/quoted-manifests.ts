@@ -1,0 +1,78 @@
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Config, configHomes, readConfig } from './config.ts'
+import { InputError } from './errors.ts'
+import { type Fare, fareOf } from './fare.ts'
+import { type Manifest, readManifest } from './manifest.ts'
+import { readJobs } from './manifests/index.ts'
+import { readTables, type Tables } from './pricing-data.ts'
+import { readReferredFiles } from './referred-files.ts'
+import type { Terminal } from './terminal.ts'
+
+/** A manifest as it was read, with what its jobs take and cost. */
+export interface QuotedManifest {
+  readonly manifest: Manifest
+  readonly config: Config
+  readonly fares: readonly Fare[]
+}
+
+/** What a command was told about quoting. */
+export interface QuoteOptions {
+  /** A gpufare.yaml to read instead of the one found upward. */
+  readonly config?: string
+}
+
+/** Options for the scheduler and arguments for the script, typed behind `--`. */
+export interface PassedOn {
+  readonly schedulerArguments: readonly string[]
+  readonly scriptArguments: readonly string[]
+}
+
+/** The package's own tables: from src/ as from dist/. */
+const tablesFolder = fileURLToPath(new URL('../pricing-data/', import.meta.url))
+
+/** Reads manifests and all that their quotes need. Throws InputError with the faults of every manifest, not only of the first. */
+export async function quoteManifests(
+  paths: readonly string[],
+  options: QuoteOptions,
+  passedOn: PassedOn,
+  terminal: Terminal,
+): Promise<readonly QuotedManifest[]> {
+  const tables = readTables(tablesFolder)
+  const configs = new Map<string, Promise<Config>>()
+  const quoted: QuotedManifest[] = []
+  const failures: InputError[] = []
+  for (const path of paths) {
+    try {
+      const manifest = await readManifest(path, {
+        stdin: terminal.stdin,
+        environment: terminal.environment,
+        ...passedOn,
+      })
+      const folder = folderOf(manifest)
+      const config = configs.get(folder) ?? readConfig(folder, configHomes(terminal.environment), options.config)
+      configs.set(folder, config)
+      quoted.push(quote(manifest, await config, tables))
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw new InputError(failures.flatMap(failure => failure.faults))
+  return quoted
+}
+
+/** The same manifest with another text, quoted anew. */
+export function quoteText(quoted: QuotedManifest, text: string): QuotedManifest {
+  const manifest = { ...quoted.manifest, text, bytes: new TextEncoder().encode(text) }
+  return quote(manifest, quoted.config, readTables(tablesFolder))
+}
+
+function quote(manifest: Manifest, config: Config, tables: Tables): QuotedManifest {
+  const fares = readJobs(manifest).map(job => fareOf(job, readReferredFiles(job, folderOf(manifest)), tables, config))
+  return { manifest, config, fares }
+}
+
+function folderOf(manifest: Manifest): string {
+  return manifest.name === manifest.path ? dirname(manifest.path) : '.'
+}

@@ -1,5 +1,9 @@
-import { GpufareError } from '../errors.ts'
-import type { EstimateOptions } from './estimate.ts'
+import { agree, asWritten, type Quoted } from '../agreement.ts'
+import { exitWhenInterrupted } from '../programs.ts'
+import { type PassedOn, quoteManifests } from '../quoted-manifests.ts'
+import { checkOptions, describeHandover, forward, type Handover, rehearse } from '../schedulers/index.ts'
+import { processTerminal, type Terminal, withSpinner } from '../terminal.ts'
+import { type EstimateOptions, renderQuotes } from './estimate.ts'
 
 /** What `gpufare submit` can be told. */
 export interface SubmitOptions extends EstimateOptions {
@@ -9,10 +13,73 @@ export interface SubmitOptions extends EstimateOptions {
   readonly dryRun?: true
 }
 
+/**
+ * Quotes manifests, asks, and hands them to their scheduler; answers with the scheduler's own exit code. All that gpufare
+ * says itself goes to stderr: stdout is the scheduler's, as in `id=$(gpufare submit --yes x.sbatch -- --parsable)`.
+ */
 export async function submit(
-  _files: readonly string[],
-  _options: SubmitOptions,
-  _passedOn: { readonly schedulerArguments: readonly string[]; readonly scriptArguments: readonly string[] },
+  paths: readonly string[],
+  options: SubmitOptions,
+  passedOn: PassedOn,
+  terminal: Terminal = ownTerminal(options),
 ): Promise<number> {
-  throw new GpufareError('submit is not built yet', 1)
+  const [first, ...others] = await quoteManifests(paths, options, passedOn, terminal)
+  return first === undefined ? 0 : submitQuoted([first, ...others], options, terminal)
+}
+
+/** The same from the quotes on. */
+export async function submitQuoted(quoted: Quoted, options: SubmitOptions, terminal: Terminal): Promise<number> {
+  for (const { scheduler, manifest } of quoted.map(asWritten)) checkOptions(scheduler, manifest)
+  await show(quoted, options, terminal)
+  const agreed = await agree(quoted, options, terminal, () => show(quoted, { ...options, all: true }, terminal))
+  if (options.dryRun === true) return showCommands(agreed, terminal)
+  await rehearseAll(agreed, terminal)
+  return forwardAll(agreed, terminal)
+}
+
+/** The terminal of this process, which from now on ends in order when it is interrupted. */
+function ownTerminal(options: SubmitOptions): Terminal {
+  exitWhenInterrupted()
+  return processTerminal(options.color ? undefined : false)
+}
+
+async function show(quoted: Quoted, options: SubmitOptions, terminal: Terminal): Promise<void> {
+  terminal.stderr.write(`${await renderQuotes(quoted, options, terminal, 'stderr')}\n`)
+}
+
+/** What a yes would have run. */
+function showCommands(agreed: readonly Handover[], terminal: Terminal): number {
+  for (const handover of agreed) terminal.stdout.write(`${describeHandover(handover)}\n`)
+  return 0
+}
+
+/** Nothing is handed over while one manifest of the call would be refused. */
+async function rehearseAll(agreed: readonly Handover[], terminal: Terminal): Promise<void> {
+  for (const handover of agreed) {
+    const waiting = `asking ${handover.scheduler.title} whether it takes ${handover.manifest.name}`
+    const remarks = await withSpinner(terminal, waiting, rehearse(handover))
+    for (const remark of remarks) terminal.stderr.write(`gpufare: ${remark}\n`)
+  }
+}
+
+/** In the order given; the first that is not taken ends it, with its own exit code. */
+async function forwardAll(agreed: readonly Handover[], terminal: Terminal): Promise<number> {
+  for (const [index, handover] of agreed.entries()) {
+    let exitCode = 1
+    try {
+      exitCode = await forward(handover, terminal)
+    } finally {
+      if (exitCode !== 0 && agreed.length > 1) tellWhatBecame(agreed, index, terminal)
+    }
+    if (exitCode !== 0) return exitCode
+  }
+  return 0
+}
+
+function tellWhatBecame(agreed: readonly Handover[], failedIndex: number, terminal: Terminal): void {
+  const names = agreed.map(({ manifest }) => manifest.name)
+  const listed = (some: readonly string[]) => (some.length === 0 ? 'none' : some.join(', '))
+  terminal.stderr.write(
+    `gpufare: ${names[failedIndex]} was not taken; submitted before it: ${listed(names.slice(0, failedIndex))}; not tried: ${listed(names.slice(failedIndex + 1))}\n`,
+  )
 }

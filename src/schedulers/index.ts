@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { GpufareError } from '../errors.ts'
 import type { Job } from '../job.ts'
 import type { Manifest } from '../manifest.ts'
-import { ProgramNotFound, passThrough } from '../programs.ts'
+import { describeCommand, ProgramNotFound, passThrough } from '../programs.ts'
 import type { Terminal } from '../terminal.ts'
 import { kubernetes } from './kubernetes/index.ts'
 import type { Scheduler } from './scheduler.ts'
@@ -30,6 +30,11 @@ export function schedulerFor(name: Job['scheduler']): Scheduler {
   return scheduler
 }
 
+/** A manifest as it was read, on its way. One without a job (a Service, a ConfigMap) can only be for Kubernetes. */
+export function handoverOf(manifest: Manifest, jobs: readonly Job[]): Handover {
+  return { scheduler: schedulerFor(jobs[0]?.scheduler ?? 'kubernetes'), manifest, jobs, changed: false }
+}
+
 /** Where a text lies while its scheduler's program reads it. */
 export interface Placed {
   readonly manifest: Manifest
@@ -43,13 +48,39 @@ export interface Placed {
  * has the file's name, which Slurm gives to the job.
  */
 export function placeText({ scheduler, manifest, changed }: Handover): Placed {
-  const { path, bytes } = manifest
+  const { path } = manifest
   if (!changed && isOwnFile(path)) return { manifest, remove: () => {} }
   if (scheduler.takesStandardInput(manifest)) return { manifest: { ...manifest, path: '-' }, remove: () => {} }
-  const folder = mkdtempSync(join(tmpdir(), 'gpufare-'))
-  const copy = join(folder, path === '-' ? 'stdin' : basename(path))
+  const copy = writePrivateCopy(manifest)
+  return {
+    manifest: { ...manifest, path: copy },
+    remove: () => rmSync(dirname(copy), { recursive: true, force: true }),
+  }
+}
+
+/** A file of the same name with the manifest's text, alone in a folder that only this user can read. */
+function writePrivateCopy({ path, bytes }: Manifest): string {
+  const copy = join(mkdtempSync(join(tmpdir(), 'gpufare-')), path === '-' ? 'stdin' : basename(path))
   writeFileSync(copy, bytes, { mode: 0o600 })
-  return { manifest: { ...manifest, path: copy }, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  return copy
+}
+
+/** The command that `forward` would run, for a shell. A changed text is left in a private copy, so that the command can be run. */
+export function describeHandover(handover: Handover): string {
+  const { scheduler, manifest, changed } = handover
+  const { program, arguments: words, input } = scheduler.submission(placeText(handover).manifest)
+  const command = describeCommand(program, words)
+  return input !== undefined && changed ? `${command} < ${writePrivateCopy(manifest)}` : command
+}
+
+/** Throws where the manifest's options would submit something else than what is quoted. */
+export function checkOptions(scheduler: Scheduler, manifest: Manifest): void {
+  scheduler.submission(manifest)
+}
+
+/** Asks the scheduler whether it would take all of a manifest, creating nothing; answers with what could not be checked. */
+export async function rehearse(handover: Handover): Promise<readonly string[]> {
+  return atItsPlace(handover, async ({ scheduler }, manifest) => (await scheduler.rehearse?.(manifest)) ?? [])
 }
 
 /**
@@ -57,26 +88,29 @@ export function placeText({ scheduler, manifest, changed }: Handover): Placed {
  * Throws GpufareError, having run nothing, where the file no longer holds the bytes that were priced.
  */
 export async function forward(handover: Handover, terminal: Terminal): Promise<number> {
-  const { scheduler, manifest, jobs } = handover
+  return atItsPlace(handover, async ({ scheduler, jobs }, manifest) => {
+    const { program, arguments: words, input } = scheduler.submission(manifest)
+    const streams = { ...terminal, environment: manifest.environment }
+    const how = { keepStdout: scheduler.lookAfter !== undefined, ...(input === undefined ? {} : { input }) }
+    const fileState = manifest === handover.manifest ? checkBytes(manifest) : undefined
+    const { exitCode, stdout } = await passThrough(program, words, streams, how)
+    if (fileState !== undefined && stateOf(manifest.path) !== fileState) warnOfRace(handover, terminal)
+    const remarks = (await scheduler.lookAfter?.(manifest, jobs, stdout)) ?? []
+    for (const remark of remarks) terminal.stderr.write(`gpufare: ${remark}\n`)
+    return exitCode
+  })
+}
+
+/** Does something while the text lies where the scheduler's program reads it. */
+async function atItsPlace<T>(
+  handover: Handover,
+  work: (handover: Handover, manifest: Manifest) => Promise<T>,
+): Promise<T> {
   const placed = placeText(handover)
   try {
-    const submission = scheduler.submission(placed.manifest)
-    const fileState = placed.manifest === manifest ? checkBytes(manifest) : undefined
-    const { exitCode, stdout } = await passThrough(
-      submission.program,
-      submission.arguments,
-      { ...terminal, environment: manifest.environment },
-      {
-        keepStdout: scheduler.lookAfter !== undefined,
-        ...(submission.input === undefined ? {} : { input: submission.input }),
-      },
-    )
-    if (fileState !== undefined && stateOf(manifest.path) !== fileState) warnOfRace(handover, terminal)
-    const remarks = await scheduler.lookAfter?.(placed.manifest, jobs, stdout)
-    for (const remark of remarks ?? []) terminal.stderr.write(`gpufare: ${remark}\n`)
-    return exitCode
+    return await work(handover, placed.manifest)
   } catch (error) {
-    if (error instanceof ProgramNotFound) throw error.withHint(scheduler.whenMissing)
+    if (error instanceof ProgramNotFound) throw error.withHint(handover.scheduler.whenMissing)
     throw error
   } finally {
     placed.remove()
@@ -84,7 +118,7 @@ export async function forward(handover: Handover, terminal: Terminal): Promise<n
 }
 
 /** Throws unless the file holds the priced bytes now; answers with its state for the look afterwards. */
-export function checkBytes(manifest: Manifest): string {
+function checkBytes(manifest: Manifest): string {
   const state = stateOf(manifest.path)
   if (state !== undefined && Buffer.from(manifest.bytes).equals(readFileSync(manifest.path))) return state
   const what = state === undefined ? 'is gone' : 'has changed'

@@ -1,0 +1,132 @@
+import { type Choice, describeDestination, describeFares, optionsFor } from './choice.ts'
+import { GpufareError } from './errors.ts'
+import { diffLines } from './line-diff.ts'
+import { retarget } from './manifests/index.ts'
+import type { Retarget } from './manifests/manifest-format.ts'
+import { judge, type Verdict } from './policy.ts'
+import { ask, type Dialogue } from './prompt.ts'
+import { type QuotedManifest, quoteText } from './quoted-manifests.ts'
+import { type Handover, handoverOf } from './schedulers/index.ts'
+import { loadPaint, type Terminal, withKeyboard } from './terminal.ts'
+
+/** What was approved before anybody could be asked. */
+export interface Approved {
+  readonly yes?: true
+  /** In the currency of the configuration. */
+  readonly maxCost?: number
+}
+
+/** The manifests of one call; there is no call without one. */
+export type Quoted = readonly [QuotedManifest, ...QuotedManifest[]]
+
+/**
+ * What is to be handed over: by the policy alone, or as the person at the terminal chooses. Throws GpufareError, with 3,
+ * 4 or 5, where nothing is. `showAll` prints every candidate.
+ */
+export async function agree(
+  quoted: Quoted,
+  approved: Approved,
+  terminal: Terminal,
+  showAll: () => Promise<void>,
+): Promise<readonly Handover[]> {
+  const pipedIn = quoted.some(({ manifest }) => manifest.name === 'standard input')
+  const seat = pipedIn ? withKeyboard(terminal) : terminal
+  const verdict = verdictOn(quoted, approved, seat)
+  if (verdict.kind === 'refuse') throw new GpufareError(verdict.reasons.join('\n'), verdict.exitCode)
+  if (verdict.kind === 'ask') return askAbout(quoted, seat, showAll)
+  terminal.stderr.write(`gpufare: no question asked: ${verdict.because}\n`)
+  return quoted.map(asWritten)
+}
+
+function verdictOn(quoted: Quoted, approved: Approved, terminal: Terminal): Verdict {
+  const fares = quoted.flatMap(each => each.fares)
+  const thresholdsUsd = quoted.map(({ config }) => config.askAboveUsd?.value ?? 0)
+  const { currency } = quoted[0].config
+  const approval = {
+    yes: approved.yes === true,
+    maxCostUsd: approved.maxCost === undefined ? undefined : approved.maxCost / currency.perUsd,
+    askAboveUsd: Math.min(...thresholdsUsd) || undefined,
+    canAsk: terminal.interactive,
+  }
+  return judge(fares, approval, currency)
+}
+
+/** Asks until the person has decided. */
+async function askAbout(
+  quoted: Quoted,
+  terminal: Terminal,
+  showAll: () => Promise<void>,
+): Promise<readonly Handover[]> {
+  const dialogue = { input: terminal.stdin, output: terminal.stderr }
+  const message = await describeQuestion(quoted)
+  let showsAll = false
+  for (;;) {
+    const choice = await askForChoice(message, quoted, showsAll, dialogue)
+    if (choice.kind === 'stop') throw new GpufareError('stopped: nothing was submitted', 4)
+    if (choice.kind === 'as written') return quoted.map(asWritten)
+    if (choice.kind === 'another') {
+      const changed = await agreeOnChange(quoted[0], choice.target, terminal)
+      if (changed !== undefined) return [changed]
+    } else {
+      await showAll()
+      showsAll = true
+    }
+  }
+}
+
+function askForChoice(message: string, quoted: Quoted, showsAll: boolean, dialogue: Dialogue): Promise<Choice> {
+  const fares = quoted.flatMap(each => each.fares)
+  return ask({ message, options: optionsFor(fares, quoted[0].config, showsAll) }, dialogue)
+}
+
+/** `Submit to Slurm (cluster gpushop, partition a100)?` */
+async function describeQuestion(quoted: Quoted): Promise<string> {
+  const found = await Promise.all(quoted.map(each => asWritten(each).scheduler.findDestination(each.manifest)))
+  const titles = new Set(quoted.map(each => asWritten(each).scheduler.title))
+  const jobs = quoted.flatMap(({ fares }) => fares.map(fare => fare.job))
+  const where = describeDestination(Object.assign({}, ...found), jobs)
+  return `Submit to ${[...titles].join(' and ')}${where === '' ? '' : ` (${where})`}?`
+}
+
+/**
+ * Shows what another candidate changes in the manifest, quotes the changed text, and asks again; undefined where the
+ * answer is no.
+ */
+async function agreeOnChange(
+  original: QuotedManifest,
+  target: Retarget,
+  terminal: Terminal,
+): Promise<Handover | undefined> {
+  const changed = quoteText(original, retarget(original.manifest, target))
+  await showChange(original.manifest.text, changed.manifest.text, original.manifest.name, terminal)
+  const agreed = await ask(
+    {
+      message: `Submit ${original.manifest.name} with this change?`,
+      options: [
+        { label: `yes: ${describeFares(changed.fares, original.config.currency)}`, value: true },
+        { label: 'no, back to the question', value: false },
+      ],
+    },
+    { input: terminal.stdin, output: terminal.stderr },
+  )
+  return agreed ? { ...asWritten(changed), changed: true } : undefined
+}
+
+async function showChange(before: string, after: string, name: string, terminal: Terminal): Promise<void> {
+  const paint = await loadPaint(terminal, 'stderr')
+  const colours = { '-': paint.red, '+': paint.green, '@': paint.cyan }
+  const lines = [`--- ${name}`, `+++ ${name}, changed`, ...diffLines(before, after)].map((line, index) => {
+    const sign = line.charAt(0)
+    if (index < 2) return paint.bold(line)
+    return sign === '-' || sign === '+' || sign === '@' ? colours[sign](line) : line
+  })
+  terminal.stderr.write(`\n${lines.join('\n')}\n\n`)
+}
+
+/** The manifest as it is. */
+export function asWritten({ manifest, fares }: QuotedManifest): Handover {
+  return handoverOf(
+    manifest,
+    fares.map(fare => fare.job),
+  )
+}

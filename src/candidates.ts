@@ -1,22 +1,15 @@
-import type { Gpu, UnknownGpu } from './gpu.ts'
+import type { Cluster, Config, Pool } from './config.ts'
+import { findGpus, type Gpu, type UnknownGpu } from './gpu.ts'
+import { clusterOf, type Device, neighbours, poolsOf, requestedDevices } from './gpu-choices.ts'
+import type { Job, Role } from './job.ts'
 import type { Machine } from './machine.ts'
-import type { MemoryFit } from './memory.ts'
+import { fitMemory, type MemoryFit } from './memory.ts'
+import { type Arrangement, arrangeOn, arrangeRented, type Placement, type Seat } from './placements.ts'
+import type { PriceList } from './prices/index.ts'
+import { formatGib, formatGibFinely } from './units.ts'
+import type { Workload } from './workload.ts'
 
-/** One role's share of a candidate. */
-export interface Placement {
-  readonly role: string
-  /** What one requested device is: a GPU, a MIG slice of one, or a type that no table knows (`vendor: 'unknown'`). */
-  readonly gpu: Gpu | UnknownGpu
-  /** Devices the job uses in this role. */
-  readonly gpuCount: number
-  /** Part of a whole GPU that each device is and is paid for; 1 where absent. */
-  readonly share?: number
-  readonly machine: Machine
-  /** Machines taken; their GPUs may be more than `gpuCount`, and then they are paid all the same. */
-  readonly machineCount: number
-  /** The machine is taken and paid whole (a cloud instance, `--exclusive`), not by the GPU (a shared node). */
-  readonly wholeMachine: boolean
-}
+export type { Placement } from './placements.ts'
 
 /** A GPU type and number that could run the job, or the reasons why it cannot. */
 export interface Candidate {
@@ -27,4 +20,303 @@ export interface Candidate {
   readonly obstacles: readonly string[]
   /** What to know about it: `sold in eights`, `network decides`. */
   readonly remarks: readonly string[]
+}
+
+/** What candidates are chosen from. */
+export interface CandidateContext {
+  readonly gpus: readonly Gpu[]
+  readonly prices: PriceList
+  readonly config: Config
+  /** Names of candidates that were asked for when quoting; they win over those of the manifest and the configuration. */
+  readonly wanted?: readonly string[]
+}
+
+/**
+ * Where a job could run: as requested first (several where the manifest leaves the GPU type open), then the candidates that the
+ * manifest or the configuration names, else what the cluster has, else the neighbours of what was asked for. Those that cannot
+ * run it are among them, with the reasons. None for a job without GPUs.
+ */
+export function findCandidates(
+  job: Job,
+  workloads: readonly Workload[],
+  context: CandidateContext,
+): readonly Candidate[] {
+  const roles = job.roles.filter(role => role.gpuCount.value > 0)
+  if (roles.length === 0) return []
+  const situation = { ...context, job, roles, workloads, cluster: clusterOf(job, context.config.clusters) }
+  const requested = requestedSites(situation)
+  const sites = [...requested, ...otherSites(situation, requested)]
+  const candidates = sites.flatMap(site => candidatesAt(site, situation))
+  return candidates.filter((candidate, index) => candidates.findIndex(each => isSame(each, candidate)) === index)
+}
+
+interface Situation extends CandidateContext {
+  readonly job: Job
+  /** Roles that hold GPUs. */
+  readonly roles: readonly Role[]
+  readonly workloads: readonly Workload[]
+  readonly cluster: Cluster | undefined
+}
+
+/** A GPU type for every role, and where it stands: in a pool of the cluster, or wherever it is rented. */
+interface Site {
+  readonly asRequested: boolean
+  /** One for each role. */
+  readonly devices: readonly Device[]
+  readonly node?: { readonly pool: Pool; readonly machine: Machine }
+  /** GPUs in all, where a candidate names another number than the job. */
+  readonly gpuCount?: number
+  readonly obstacles: readonly string[]
+  readonly remarks: readonly string[]
+}
+
+function requestedSites(situation: Situation): readonly Site[] {
+  const { roles, gpus, prices, cluster } = situation
+  const named = roles.map(role => requestedDevices(role, gpus, prices))
+  const choices = named.map((devices, index) => inCluster(devices, roles[index], situation))
+  const variantCount = Math.max(...choices.map(devices => devices.length))
+  return Array.from({ length: variantCount }, (_, variant) => {
+    const devices = choices.flatMap(each => each[Math.min(variant, each.length - 1)] ?? [])
+    const node = cluster && nodeFor(devices, roles, cluster, situation)
+    const isKnown = devices.every(device => device.gpu.vendor !== 'unknown')
+    const isElsewhere = cluster !== undefined && node === undefined && isKnown
+    return {
+      asRequested: true,
+      devices,
+      ...(node && { node }),
+      obstacles: isElsewhere ? [`no pool of ${cluster.name} in gpufare.yaml has it`] : [],
+      remarks: [...(variantCount > 1 ? ['one of several types that the job may get'] : []), ...remarksOnBasis(roles)],
+    }
+  })
+}
+
+/** Types that a role may get: those it names as far as the cluster has them, else those of its partition, else of the only pool. */
+function inCluster(named: readonly Device[], role: Role | undefined, situation: Situation): readonly Device[] {
+  const { cluster, prices } = situation
+  if (cluster === undefined || role === undefined) return named.length > 0 ? named : [unnamedDevice]
+  const pools = poolsOf(role, cluster)
+  const possible = pools.length > 0 ? pools : cluster.pools
+  const machines = possible.flatMap(pool => prices.machinesOf(cluster, pool))
+  if (named.length > 0) {
+    const there = named.filter(device => machines.some(machine => machine.gpu.name === device.whole.name))
+    return there.length > 0 ? there : named
+  }
+  if (possible.length !== 1) return [unnamedDevice]
+  return machines.map(({ gpu }) => ({ gpu, whole: gpu }))
+}
+
+const unnamedGpu: UnknownGpu = { name: '', vendor: 'unknown' }
+const unnamedDevice: Device = { gpu: unnamedGpu, whole: unnamedGpu }
+
+/** The node that all roles can have: in the partition they name, if the configuration knows it. */
+function nodeFor(
+  devices: readonly Device[],
+  roles: readonly Role[],
+  cluster: Cluster,
+  { prices }: Situation,
+): Site['node'] | undefined {
+  const named = roles.flatMap(role => poolsOf(role, cluster))
+  const nodes = (named.length > 0 ? named : cluster.pools).flatMap(pool =>
+    prices.machinesOf(cluster, pool).map(machine => ({ pool, machine })),
+  )
+  return nodes.find(({ machine }) => devices.every(device => device.whole.name === machine.gpu.name))
+}
+
+function remarksOnBasis(roles: readonly Role[]): readonly string[] {
+  const guessed = roles.find(({ gpuType: { basis } }) => basis.endsWith('-hint') || basis === 'comment')
+  if (guessed === undefined) return []
+  return [`the type is guessed from a ${guessed.gpuType.basis.replace('-hint', "'s name")}`]
+}
+
+function otherSites(situation: Situation, requested: readonly Site[]): readonly Site[] {
+  const { cluster, gpus } = situation
+  const wanted = wantedNames(situation)
+  if (wanted.length > 0) return wanted.flatMap(name => wantedSites(name, situation))
+  if (cluster !== undefined) return cluster.pools.flatMap(pool => poolSites(pool, cluster, situation))
+  const asked = requested.flatMap(site => site.devices.map(device => device.whole))
+  const isUnnamed = asked.every(gpu => gpu === unnamedGpu)
+  const remarks = isUnnamed ? ['assumed: the job names no GPU type'] : []
+  return [
+    // Other layouts of the very GPUs asked for stand beside the neighbours.
+    ...requested.map(site => ({ ...site, asRequested: false })),
+    ...neighbours(asked, gpus).map(gpu => siteOf(gpu, situation, { remarks })),
+  ].filter(site => site.devices.every(device => device.gpu.vendor !== 'unknown'))
+}
+
+function wantedNames({ wanted, job, config }: Situation): readonly string[] {
+  if (wanted !== undefined && wanted.length > 0) return wanted
+  return job.declarations.gpus?.value ?? config.candidates.map(({ value }) => value)
+}
+
+/** `l40s` or `8xt4`: in the cluster if it has them, else rented. */
+function wantedSites(written: string, situation: Situation): readonly Site[] {
+  const { cluster, gpus, prices } = situation
+  const [, count, name = written] = /^(\d+)\s*[x×*]\s*(.+)$/i.exec(written.trim()) ?? []
+  const gpuCount = count === undefined ? {} : { gpuCount: Number(count) }
+  const found: readonly (Gpu | UnknownGpu)[] = findGpus(name, gpus)
+  return (found.length > 0 ? found : [{ name, vendor: 'unknown' as const }]).map(gpu => {
+    const nodes = cluster?.pools.flatMap(pool => prices.machinesOf(cluster, pool).map(machine => ({ pool, machine })))
+    const node = nodes?.find(({ machine }) => machine.gpu.name === gpu.name)
+    const isElsewhere = cluster !== undefined && node === undefined
+    const obstacles = isElsewhere ? [`no pool of ${cluster.name} in gpufare.yaml has it`] : []
+    return siteOf(gpu, situation, { ...gpuCount, ...(node && { node }), obstacles })
+  })
+}
+
+function poolSites(pool: Pool, cluster: Cluster, situation: Situation): readonly Site[] {
+  return situation.prices
+    .machinesOf(cluster, pool)
+    .map(machine => siteOf(machine.gpu, situation, { node: { pool, machine } }))
+}
+
+function siteOf(gpu: Gpu | UnknownGpu, { roles }: Situation, more: Partial<Site>): Site {
+  return {
+    asRequested: false,
+    devices: roles.map(() => ({ gpu, whole: gpu })),
+    obstacles: [],
+    remarks: [],
+    ...more,
+  }
+}
+
+function candidatesAt(site: Site, situation: Situation): readonly Candidate[] {
+  const arrangements = arrangementsAt(site, situation)
+  return (site.asRequested ? arrangements.slice(0, 1) : arrangements).map(({ placements, remarks }) => {
+    const fit = worstFit(placements, situation.workloads)
+    const obstacles = [
+      ...site.obstacles,
+      ...(site.node ? poolObstacles(site.node.pool, site, placements, situation) : []),
+      ...precisionObstacles(placements, situation.workloads),
+      ...memoryObstacles(fit),
+    ]
+    return { asRequested: site.asRequested, placements, fit, obstacles, remarks: [...site.remarks, ...remarks] }
+  })
+}
+
+function arrangementsAt(site: Site, situation: Situation): readonly Arrangement[] {
+  const seats = seatsAt(site, situation)
+  const exclusive = situation.roles.some(role => role.exclusive)
+  if (site.node) return [arrangeOn(site.node.machine, seats, exclusive)]
+  const rented = rentedArrangements(site, seats, situation)
+  return rented.length > 0 ? rented : [asWritten(site, seats, situation)]
+}
+
+function rentedArrangements(site: Site, seats: readonly Seat[], { prices }: Situation): readonly Arrangement[] {
+  const [first] = site.devices
+  if (first === undefined || first.whole.vendor === 'unknown') return []
+  if (first.machineName !== undefined) {
+    const machine = prices.machinesNamed(first.machineName)[0]
+    return machine === undefined ? [] : [arrangeOn(machine, seats, true)]
+  }
+  const isOneType = site.devices.every(device => device.whole.name === first.whole.name)
+  if (isOneType) return arrangeRented(seats, first.whole, prices)
+  const parts = seats.map((seat, index) => {
+    const whole = site.devices[index]?.whole
+    return whole === undefined || whole.vendor === 'unknown' ? undefined : arrangeRented([seat], whole, prices)[0]
+  })
+  if (parts.some(part => part === undefined)) return []
+  const known = parts.flatMap(part => part ?? [])
+  return [{ placements: known.flatMap(part => part.placements), remarks: known.flatMap(part => part.remarks) }]
+}
+
+/** Nodes as the manifest asks for them, of which nothing else is known: what GPU it is, who offers it, or for how much. */
+function asWritten(site: Site, seats: readonly Seat[], { roles, job, cluster }: Situation): Arrangement {
+  const placements = seats.flatMap((seat, index) => {
+    const role = roles[index]
+    const gpu = site.devices[index]?.whole
+    if (role === undefined || gpu === undefined) return []
+    const machine = {
+      provider: cluster?.name ?? job.scheduler,
+      name: role.partitions[0]?.value ?? 'node',
+      gpu,
+      gpuCount: Math.max(1, role.gpusPerReplica.value),
+    }
+    return arrangeOn(machine, [seat], role.exclusive).placements
+  })
+  return { placements, remarks: [] }
+}
+
+function seatsAt(site: Site, { job, roles, workloads }: Situation): readonly Seat[] {
+  return roles.map((role, index) => {
+    const device = site.devices[index] ?? unnamedDevice
+    const gpuCount = roles.length === 1 ? (site.gpuCount ?? role.gpuCount.value) : role.gpuCount.value
+    const tensor = workloads
+      .filter(workload => workload.role === role.name)
+      .map(workload => workload.parallelism?.value.tensor ?? 1)
+    return {
+      role: role.name,
+      gpu: device.gpu,
+      gpuCount,
+      ...(device.share !== undefined && { share: device.share }),
+      // Slurm gives as many nodes as were asked for; pods share one where they can.
+      ...(site.asRequested && site.node && job.scheduler === 'slurm' && { nodeCount: role.replicas.value }),
+      perNode: Math.min(gpuCount, Math.max(1, role.gpusPerReplica.value)),
+      together: Math.min(gpuCount, Math.max(1, ...tensor)),
+    }
+  })
+}
+
+const verdicts: readonly MemoryFit['verdict'][] = ['does not fit', 'unknown', 'tight', 'fits']
+
+/** Of all runs on all placements the one that fits worst; unknown where a run, a GPU or any run at all is not known. */
+function worstFit(placements: readonly Placement[], workloads: readonly Workload[]): MemoryFit {
+  const fits = placements.flatMap(({ role, gpu, gpuCount, machine }) => {
+    if (gpu.vendor === 'unknown') return [{ verdict: 'unknown' as const, items: [] }]
+    const runs = workloads.filter(workload => workload.role === role)
+    return runs.map(workload => fitMemory(workload, gpu, gpuCount, Math.min(gpuCount, machine.gpuCount)))
+  })
+  const ranked = fits.toSorted((a, b) => verdicts.indexOf(a.verdict) - verdicts.indexOf(b.verdict))
+  return ranked[0] ?? { verdict: 'unknown', items: [] }
+}
+
+function memoryObstacles({ verdict, needBytes, haveBytes }: MemoryFit): readonly string[] {
+  if (verdict !== 'does not fit' || needBytes === undefined || haveBytes === undefined) return []
+  const isClose = formatGib(needBytes) === formatGib(haveBytes)
+  const format = isClose ? formatGibFinely : formatGib
+  return [`needs ${format(needBytes)} per GPU, has ${format(haveBytes)}`]
+}
+
+/** Formats that a GPU must calculate in: below BF16 and FP8 there is no way around (TF32 falls back to FP32 by itself). */
+function precisionObstacles(placements: readonly Placement[], workloads: readonly Workload[]): readonly string[] {
+  const lacking = workloads.flatMap(workload => {
+    const precision = workload.precision?.value
+    if (precision !== 'bf16' && precision !== 'fp8') return []
+    return placements
+      .filter(({ role }) => role === workload.role)
+      .flatMap(({ gpu }) => (gpu.vendor === 'unknown' || gpu.flopsPerSecond[precision] !== undefined ? [] : [gpu.name]))
+      .map(name => `needs ${precision.toUpperCase()}, ${name} has none`)
+  })
+  return [...new Set(lacking)]
+}
+
+function poolObstacles(
+  pool: Pool,
+  { asRequested }: Site,
+  placements: readonly Placement[],
+  { job, roles }: Situation,
+): readonly string[] {
+  const nodeCount = placements.reduce((sum, placement) => sum + placement.machineCount, 0)
+  const largest = Math.max(...roles.map(role => role.gpusPerReplica.value))
+  // A batch script that goes elsewhere can ask for more nodes; a pod can't be cut in two.
+  const isWhole = asRequested || job.scheduler === 'kubernetes'
+  return [
+    ...(pool.nodes !== undefined && nodeCount > pool.nodes
+      ? [`needs ${nodeCount} nodes, ${pool.name} has ${pool.nodes}`]
+      : []),
+    ...(isWhole && largest > pool.gpusPerNode
+      ? [`needs ${largest} GPUs in one node, a node of ${pool.name} has ${pool.gpusPerNode}`]
+      : []),
+  ]
+}
+
+function isSame(a: Candidate, b: Candidate): boolean {
+  return a.placements.every((placement, index) => {
+    const other = b.placements[index]
+    return (
+      placement.gpu.name === other?.gpu.name &&
+      placement.gpuCount === other.gpuCount &&
+      placement.machine.provider === other.machine.provider &&
+      placement.machine.name === other.machine.name
+    )
+  })
 }

@@ -58,6 +58,11 @@ export function formatMegabytes(bytes: number): string {
   return `${Number((bytes / 1e6).toPrecision(3))} MB`
 }
 
+/** `14.6 GiB`: where two figures would look the same otherwise. */
+export function formatGibFinely(bytes: number): string {
+  return `${(bytes / bytesPerGib).toFixed(1)} GiB`
+}
+
 /** `312 TFLOPS`. */
 export function formatTeraflops(flopsPerSecond: number): string {
   return `${formatSmall(flopsPerSecond / operationsPerTera)} TFLOPS`

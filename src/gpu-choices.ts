@@ -1,0 +1,140 @@
+import type { Cluster, Pool } from './config.ts'
+import { findGpus, type Gpu, migProfileIn, nearestGpuNames, sliceOf, type UnknownGpu } from './gpu.ts'
+import type { GpuTypeBasis, Job, Role } from './job.ts'
+import type { PriceList } from './prices/index.ts'
+import type { Warning } from './warning.ts'
+
+/** What one requested device may be. */
+export interface Device {
+  readonly gpu: Gpu | UnknownGpu
+  /** The whole GPU that it is, or is a slice of. */
+  readonly whole: Gpu | UnknownGpu
+  /** Part of the whole GPU; absent for a whole one. */
+  readonly share?: number
+  /** Instance type, where the manifest names one instead of a GPU. */
+  readonly machineName?: string
+}
+
+/** GPU types that large clouds rent by the hour, weaker ones first: what a job could use instead. */
+const rentedEverywhere = ['t4', 'l4', 'a10g', 'l40s', 'a100-40gb', 'a100-80gb', 'h100-80gb', 'h200', 'b200']
+
+/**
+ * A GPU whose peak is more than six times that of the one asked for, or less than a sixth, is no neighbour: what takes an hour
+ * on one would take most of a working day on the other.
+ */
+const neighbourFactor = 6
+
+/** What a role's devices may be, by the names its manifest gives; none where it names no type. */
+export function requestedDevices(role: Role, gpus: readonly Gpu[], prices: PriceList): readonly Device[] {
+  const profile = role.deviceShare?.profile
+  const names = role.gpuType.names.map(({ value }) => value)
+  if (names.length === 0) return profile === undefined ? [] : devicesNamed(profile, role, gpus, prices)
+  const devices = distinct(names.flatMap(name => devicesNamed(name, role, gpus, prices)))
+  // A hint or a constraint may be about something else than GPUs; a type that is asked for by name may not.
+  const known = devices.filter(device => device.gpu.vendor !== 'unknown')
+  return known.length > 0 || !saysType(role.gpuType.basis) ? known : devices
+}
+
+/** What the user should know about the names of GPU types in a job: unknown, ambiguous, guessed, or none at all. */
+export function warnOfGpuTypes(job: Job, gpus: readonly Gpu[], prices: PriceList): readonly Warning[] {
+  return job.roles
+    .filter(role => role.gpuCount.value > 0)
+    .flatMap(role => {
+      const { names } = role.gpuType
+      const unknown = names.filter(({ value }) => saysType(role.gpuType.basis) && isUnknown(value, gpus, prices))
+      const known = requestedDevices(role, gpus, prices).filter(device => device.gpu.vendor !== 'unknown')
+      return [
+        ...unknown.map(({ value }) => unknownTypeWarning(value, gpus)),
+        ...(known.length > 1
+          ? [
+              ambiguousTypeWarning(
+                names.map(({ value }) => value),
+                known,
+              ),
+            ]
+          : []),
+      ]
+    })
+    .filter((warning, index, all) => all.findIndex(({ text }) => text === warning.text) === index)
+}
+
+/** GPU types that a job could use instead of the one asked for. */
+export function neighbours(asked: readonly (Gpu | UnknownGpu)[], gpus: readonly Gpu[]): readonly Gpu[] {
+  const known = asked.filter(gpu => gpu.vendor !== 'unknown')
+  return gpus.filter(gpu => {
+    if (!rentedEverywhere.includes(gpu.name) || known.some(each => each.name === gpu.name)) return false
+    const ratios = known.map(each => peak(gpu) / peak(each))
+    return ratios.length === 0 || ratios.some(ratio => ratio >= 1 / neighbourFactor && ratio <= neighbourFactor)
+  })
+}
+
+/** The cluster of the configuration that a job goes to: the one with its partition, else the first of its scheduler. */
+export function clusterOf(job: Job, clusters: readonly Cluster[]): Cluster | undefined {
+  const possible = clusters.filter(cluster => cluster.scheduler === job.scheduler)
+  const context = job.destination['context'] ?? job.destination['cluster']
+  return (
+    possible.find(cluster => context !== undefined && (cluster.context ?? cluster.name) === context) ??
+    possible.find(cluster => job.roles.some(role => poolsOf(role, cluster).length > 0)) ??
+    possible[0]
+  )
+}
+
+/** The partitions or pools that a role names and the configuration knows. */
+export function poolsOf(role: Role, cluster: Cluster): readonly Pool[] {
+  return cluster.pools.filter(pool => role.partitions.some(({ value }) => value === pool.name))
+}
+
+function devicesNamed(name: string, role: Role, gpus: readonly Gpu[], prices: PriceList): readonly Device[] {
+  const profile = role.deviceShare?.profile ?? migProfileIn(name)
+  const found = findGpus(name, gpus)
+  if (found.length > 0) return sliceable(found, profile).map(gpu => deviceOf(gpu, profile, role.deviceShare?.share))
+  const machine = prices.machinesNamed(name)[0]
+  if (machine !== undefined) return [{ gpu: machine.gpu, whole: machine.gpu, machineName: name }]
+  const unknown: UnknownGpu = { name, vendor: 'unknown' }
+  return [{ gpu: unknown, whole: unknown }]
+}
+
+function deviceOf(gpu: Gpu, profile: string | undefined, share: number | undefined): Device {
+  const slice = profile === undefined ? undefined : sliceOf(gpu, profile)
+  if (slice !== undefined) return { gpu: slice.gpu, whole: gpu, share: slice.share }
+  return { gpu, whole: gpu, ...(share !== undefined && { share }) }
+}
+
+/** Of several GPUs that a name may mean, those that have the profile asked for. */
+function sliceable(found: readonly Gpu[], profile: string | undefined): readonly Gpu[] {
+  const able = found.filter(gpu => profile !== undefined && gpu.migProfiles.includes(profile))
+  return able.length > 0 ? able : found
+}
+
+function distinct(devices: readonly Device[]): readonly Device[] {
+  return devices.filter((device, index) => devices.findIndex(each => each.gpu.name === device.gpu.name) === index)
+}
+
+/** Whether the manifest asks for a GPU type there and for nothing else. */
+function saysType(basis: GpuTypeBasis): boolean {
+  return basis === 'directive' || basis === 'label' || basis === 'instance'
+}
+
+function isUnknown(name: string, gpus: readonly Gpu[], prices: PriceList): boolean {
+  return findGpus(name, gpus).length === 0 && prices.machinesNamed(name).length === 0
+}
+
+function peak({ flopsPerSecond }: Gpu): number {
+  return Math.max(...[flopsPerSecond.fp16, flopsPerSecond.bf16, flopsPerSecond.fp32].map(rate => rate ?? 0))
+}
+
+function unknownTypeWarning(name: string, gpus: readonly Gpu[]): Warning {
+  const nearest = nearestGpuNames(name, gpus).join(', ')
+  return {
+    code: 'gpu-type-unknown',
+    text:
+      `${name} is no GPU type gpufare knows, and it is taken for none of them (most alike: ${nearest}): no price, no runtime. ` +
+      `A pool of gpufare.yaml can give its price (gpu: ${name}, rate: 1.20) or say what it is (gres: ${name}, gpu: ${nearest.split(', ')[0]})`,
+  }
+}
+
+function ambiguousTypeWarning(names: readonly string[], devices: readonly Device[]): Warning {
+  const types = devices.map(device => device.gpu.name).join(' or ')
+  const said = names.length > 0 ? names.join(', ') : 'the slice asked for'
+  return { code: 'gpu-type-ambiguous', text: `${said} may be ${types}: each has a row of its own` }
+}

@@ -53,6 +53,9 @@ const line = [
   'prompt',
   'schedulers',
   'reporters',
+  'line-diff',
+  'choice',
+  'agreement',
   'commands',
   'cli',
 ]

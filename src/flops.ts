@@ -1,4 +1,4 @@
-import type { Model, TransformerShape } from './model.ts'
+import { activeParameters, type Model, type TransformerShape } from './model.ts'
 import type { TrainingMethod, Workload } from './workload.ts'
 
 /** Floating-point operations, those of attention scores apart: they run at another efficiency and grow with the sequence. */
@@ -7,30 +7,33 @@ export interface Flops {
   readonly attention: number
 }
 
-/** Parameters of one layer; of a mixture of experts all of them, or only those that one token meets. */
-export function layerParameterCount(shape: TransformerShape, experts: 'all' | 'active'): number {
-  const attentionWidth = shape.heads * shape.headSize
-  const keyValueWidth = shape.keyValueHeads * shape.headSize
-  const attention = 2 * shape.hidden * (attentionWidth + keyValueWidth)
-  const feedForwardMatrices = shape.gatedFeedForward ? 3 : 2
-  if (shape.experts === undefined) return attention + feedForwardMatrices * shape.hidden * shape.feedForward
-  const { count, perToken, shared, feedForward } = shape.experts
-  const used = (experts === 'all' ? count : perToken) + shared
-  return attention + used * feedForwardMatrices * shape.hidden * feedForward + shape.hidden * count
+/** Weights of one layer's matrices, those of all its experts. */
+export function layerParameterCount(shape: TransformerShape): number {
+  const { hidden, heads, keyValueHeads, headSize, experts } = shape
+  const attention = 2 * hidden * (heads + keyValueHeads) * headSize
+  const projections = shape.gatedFeedForward ? 3 : 2
+  if (experts === undefined) return attention + projections * hidden * shape.feedForward
+  return (
+    attention + (experts.count + experts.shared) * projections * hidden * experts.feedForward + hidden * experts.count
+  )
 }
 
 /**
  * Forward FLOPs of one token: 2 for each weight it meets, and 4·L·h·s for attention scores over the whole sequence, no causal half
- * skipped (Narayanan et al., arXiv 2104.04473, appendix). An encoder has no output layer for every token. Without a shape: 2·N.
+ * skipped (Narayanan et al., arXiv 2104.04473, appendix). Looking an embedding up costs nothing, an output layer does; an encoder has
+ * none for every token. An encoder-decoder's token is one of the source and one of the target.
  */
 export function forwardFlopsPerToken(model: Model, sequenceLength: number): Flops {
-  const { shape } = model
-  if (shape === undefined || model.kind === 'encoder-decoder')
-    return { matrix: 2 * model.activeParameterCount, attention: 0 }
-  const outputLayer = model.kind === 'decoder' ? shape.vocabulary * shape.hidden : 0
+  const { shape, kind } = model
+  if (shape === undefined) return { matrix: 2 * model.activeParameterCount, attention: 0 }
+  const tables = kind === 'encoder' || kind === 'vision-transformer' || !shape.tiedEmbeddings ? 1 : 0
+  const lookedUp = tables * shape.vocabulary * (shape.embeddingSize ?? shape.hidden)
+  const counted = { ...shape, tiedEmbeddings: shape.tiedEmbeddings || kind === 'encoder' }
+  // Each decoder layer attends to its own sequence and to the encoder's.
+  const attentions = shape.layers + 2 * (shape.decoderLayers ?? 0)
   return {
-    matrix: 2 * (shape.layers * layerParameterCount(shape, 'active') + outputLayer),
-    attention: 4 * shape.layers * shape.heads * shape.headSize * sequenceLength,
+    matrix: 2 * (activeParameters(kind, counted) - lookedUp),
+    attention: 4 * attentions * shape.heads * shape.headSize * sequenceLength,
   }
 }
 

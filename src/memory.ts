@@ -190,7 +190,7 @@ function gatheredBytes(model: Model, weights: number): number {
   const { shape } = model
   if (shape === undefined) return 0
   const bytesPerWeight = Math.min(2, weights / model.parameterCount)
-  return Math.max(2 * layerParameterCount(shape, 'all') * bytesPerWeight, shape.vocabulary * shape.hidden * 2)
+  return Math.max(2 * layerParameterCount(shape) * bytesPerWeight, shape.vocabulary * shape.hidden * 2)
 }
 
 /** QLoRA quantises the layers' matrices; embeddings and the output layer stay in 16 bits. */

@@ -3,8 +3,11 @@ import type { Precision, TrainingMethod } from './workload.ts'
 
 /** What two runs may have in common: by it the error of one says something about the error of the other. */
 export interface RunTraits {
+  /** Name, or layers and width of a transformer: many names have the same shape. */
   readonly model: string
   readonly kind: ModelKind
+  /** Its FLOPs are a guess, neither of a shape nor of a table. */
+  readonly guessed: boolean
   /** Framework; absent where nobody said. */
   readonly stack?: string
   readonly gpu: string
@@ -45,6 +48,8 @@ export interface Likeness {
   readonly gpu: number
   readonly precision: number
   readonly model: number
+  /** Beside `model` for networks whose FLOPs are a guess. */
+  readonly guessedModel: number
   readonly modelOnGpu: number
   readonly stack: number
   readonly stackOnKind: number
@@ -74,7 +79,7 @@ export function estimateLogError(traits: RunTraits, runs: readonly MeasuredRun[]
     .map(run => ({ run, covariance: covarianceOf(traits, run.traits, likeness) }))
     .sort((a, b) => b.covariance - a.covariance)
     .slice(0, askedRuns)
-  const variance = covarianceOf(traits, traits, likeness) + likeness.noise ** 2
+  const variance = varianceOf(traits, likeness) + likeness.noise ** 2
   if (asked.length === 0) return { mean: 0, sigma: Math.sqrt(variance), nearest: undefined }
   const matrix = asked.map((a, row) =>
     asked
@@ -97,9 +102,15 @@ export function estimateLogError(traits: RunTraits, runs: readonly MeasuredRun[]
   return { mean, sigma: Math.sqrt(Math.max(likeness.noise ** 2, variance - explained)), nearest: asked[0]?.run }
 }
 
+/** Spread of a run of which nothing is known but its traits; a stack nobody named may be any. */
+function varianceOf(traits: RunTraits, likeness: Likeness): number {
+  const named = { ...traits, stack: traits.stack ?? 'any' }
+  return covarianceOf(named, named, likeness)
+}
+
 /** How much of their error two runs share, as a covariance of log errors. */
 export function covarianceOf(a: RunTraits, b: RunTraits, likeness: Likeness): number {
-  const sameKind = a.kind === b.kind && isInference(a) === isInference(b)
+  const sameKind = a.kind === b.kind && a.guessed === b.guessed && isInference(a) === isInference(b)
   const sameArchitecture = a.architecture === b.architecture
   const samePrecision = a.precision === b.precision
   const sameModel = a.model === b.model && sameKind
@@ -111,6 +122,7 @@ export function covarianceOf(a: RunTraits, b: RunTraits, likeness: Likeness): nu
   if (sameKind && a.gpu === b.gpu) covariance += likeness.gpu ** 2
   if (sameKind && sameArchitecture && samePrecision && a.method === b.method) covariance += likeness.precision ** 2
   if (sameModel) covariance += likeness.model ** 2
+  if (sameModel && a.guessed) covariance += likeness.guessedModel ** 2
   if (sameModel && a.gpu === b.gpu && samePrecision) covariance += likeness.modelOnGpu ** 2
   if (sameStack) covariance += likeness.stack ** 2
   if (sameStack && sameKind && sameArchitecture && samePrecision)

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readCalibration } from './calibration.ts'
 import { openTable, type Table } from './csv.ts'
 import { type Gpu, gpuOf } from './gpu.ts'
 import { findModelLine, type ModelTable, modelOf } from './model.ts'
+import type { Calibration } from './throughput.ts'
 
 /** The tables that come with gpufare. Each file is read when something in it is asked for. */
 export interface Tables {
@@ -10,12 +12,15 @@ export interface Tables {
   readonly models: ModelTable
   readonly prices: Table
   readonly networks: Table
+  /** Constants of the runtime model and the published runs they were fitted on. */
+  readonly calibration: Calibration
 }
 
 /** Reads the tables in a folder, which is `pricing-data/` of the package. */
 export function readTables(folder: string): Tables {
   const text = once((file: string) => readFileSync(join(folder, file), 'utf8'))
   const table = once((file: string) => openTable(text(file)))
+  const calibration = once((file: string) => readCalibration(table(file), table('measured-runs.csv')))
   const gpus = once((file: string) => table(file).rows().map(gpuOf))
   return {
     models: { find: spelling => findModelIn(text('models.csv'), spelling) },
@@ -27,6 +32,9 @@ export function readTables(folder: string): Tables {
     },
     get networks() {
       return table('networks.csv')
+    },
+    get calibration() {
+      return calibration('efficiency.csv')
     },
   }
 }

@@ -1,8 +1,7 @@
 import { allReduceSeconds, gatherSeconds, type Hardware, type WireEfficiency } from './communication.ts'
-import { type Flops, forwardFlopsPerSample, layerParameterCount, trainingFlops } from './flops.ts'
+import { layerParameterCount, trainingFlops } from './flops.ts'
 import type { Gpu } from './gpu.ts'
-import type { Model } from './model.ts'
-import type { Parallelism, Precision, TrainingMethod, Workload } from './workload.ts'
+import { type Plan, peakFlops } from './run-plan.ts'
 
 /** Constants of the step model; fitted by pricing-data/scripts/fit-efficiency.ts, kept in pricing-data/efficiency.csv with their units. */
 export interface StepEfficiency extends WireEfficiency {
@@ -26,24 +25,6 @@ export interface StepEfficiency extends WireEfficiency {
   readonly optimizerBytes: number
 }
 
-/** How a run is laid out on its GPUs: what the workload says, and what was assumed where it does not. */
-export interface Plan {
-  readonly model: Model
-  readonly tokensPerSample: number
-  readonly forwardPerSample: Flops
-  readonly method: TrainingMethod
-  readonly precision: Precision
-  readonly recompute: 'none' | 'selective' | 'full'
-  readonly split: Parallelism & { readonly data: number }
-  readonly globalBatch: number
-  readonly microBatch: number
-  /** Micro-batches one data-parallel rank works through in a step. */
-  readonly microBatches: number
-  readonly cpuOffload: boolean
-  /** What nobody said, and what was taken for it. */
-  readonly assumed: readonly string[]
-}
-
 /** One optimizer step, and what it is made of; the parts overlap, so they need not add up. */
 export interface StepTime {
   readonly seconds: number
@@ -51,125 +32,6 @@ export interface StepTime {
   readonly communicationSeconds: number
   readonly bubbleSeconds: number
   readonly optimizerSeconds: number
-}
-
-/** Tokens per GPU of a micro-batch where none is known: common recipes use 4k to 32k. */
-const usualMicroBatchTokens = 8_192
-
-/** Samples per GPU of a micro-batch for networks that are no transformers. */
-const usualMicroBatchSamples = 64
-
-/** A sequence length nobody said. */
-const usualSequenceLength = 1_024
-
-/** Forward FLOPs per parameter of networks without a known count: ResNet-50 does 320, VGG-16 220, EfficientNet-B4 440. */
-const usualFlopsPerParameter = 300
-
-/** Mixed precision keeps 16 bytes a parameter; more than this share of the card and data parallelism has to shard (arXiv 1910.02054). */
-const stateBytesPerParameter = 16
-const stateShareOfMemory = 0.8
-
-/** How the run would be laid out on these GPUs; undefined where the model is unknown or the GPU cannot compute in its precision. */
-export function planRun(workload: Workload, { gpu, gpuCount }: Hardware): Plan | undefined {
-  const model = workload.model?.value
-  if (model === undefined) return undefined
-  const assumed: string[] = []
-  const assume = <T>(known: { readonly value: T } | undefined, usual: T, what: string): T => {
-    if (known !== undefined) return known.value
-    assumed.push(what)
-    return usual
-  }
-
-  const precision = assume(
-    workload.precision,
-    gpu.flopsPerSecond.bf16 === undefined ? 'fp16' : 'bf16',
-    '16-bit mixed precision',
-  )
-  if (peakFlops(gpu, precision) === undefined) return undefined
-  const fixedLength =
-    model.kind === 'vision-transformer' || model.kind === 'audio' ? model.shape?.contextLength : undefined
-  const isTransformer = model.forwardFlopsPerSample === undefined
-  const sequence = workload.sequenceLength?.value ?? fixedLength
-  const tokensPerSample = sequence ?? (isTransformer && model.shape !== undefined ? usualSequenceLength : 1)
-  if (sequence === undefined && tokensPerSample > 1) assumed.push(`sequence length ${usualSequenceLength}`)
-
-  const method = workload.method?.value ?? 'full'
-  const split = splitOver(gpuCount, model, method, gpu, workload, assumed)
-  const batch = batchesOf(workload, split.data, tokensPerSample, assumed)
-  return {
-    model,
-    tokensPerSample,
-    forwardPerSample: forwardOf(model, sequence, tokensPerSample),
-    method,
-    precision,
-    recompute: assume(workload.activationRecompute, 'none', 'activations kept, not recomputed'),
-    split,
-    ...batch,
-    cpuOffload: workload.cpuOffload?.value ?? false,
-    assumed,
-  }
-}
-
-function forwardOf(model: Model, sequence: number | undefined, tokensPerSample: number): Flops {
-  if (model.shape === undefined && model.forwardFlopsPerSample === undefined && sequence === undefined) {
-    return { matrix: usualFlopsPerParameter * model.activeParameterCount, attention: 0 }
-  }
-  return forwardFlopsPerSample(model, tokensPerSample) ?? { matrix: 0, attention: 0 }
-}
-
-function splitOver(
-  gpuCount: number,
-  model: Model,
-  method: TrainingMethod,
-  gpu: Gpu,
-  workload: Workload,
-  assumed: string[],
-): Plan['split'] {
-  const none: Parallelism = { tensor: 1, pipeline: 1, interleave: 1, context: 1, expert: 1, sharding: 'unknown' }
-  const known = workload.parallelism?.value ?? none
-  const tensor = Math.min(known.tensor, gpuCount)
-  const pipeline = Math.max(1, Math.min(known.pipeline, Math.floor(gpuCount / tensor)))
-  const context = Math.max(1, Math.min(known.context, Math.floor(gpuCount / (tensor * pipeline))))
-  const data = Math.max(1, Math.floor(gpuCount / (tensor * pipeline * context)))
-  if (known.sharding !== 'unknown') return { ...known, tensor, pipeline, context, data }
-  const stateBytes = method === 'full' ? stateBytesPerParameter : 2
-  const crowded = (model.parameterCount * stateBytes) / (tensor * pipeline) > stateShareOfMemory * gpu.memoryBytes
-  const sharding = crowded && data > 1 ? 'weights' : 'none'
-  if (data > 1)
-    assumed.push(
-      sharding === 'weights' ? 'weights sharded over the GPUs, since whole they do not fit' : 'plain data parallel',
-    )
-  return { ...known, tensor, pipeline, context, data, sharding }
-}
-
-/** The global batch stays as it is on any number of GPUs; only what one GPU takes of it at a time changes. */
-function batchesOf(
-  workload: Workload,
-  data: number,
-  tokensPerSample: number,
-  assumed: string[],
-): { globalBatch: number; microBatch: number; microBatches: number } {
-  const usual =
-    tokensPerSample > 1 ? Math.max(1, Math.floor(usualMicroBatchTokens / tokensPerSample)) : usualMicroBatchSamples
-  const accumulation = workload.gradientAccumulation?.value
-  const total = workload.globalBatch?.value
-  const share = total === undefined ? undefined : Math.max(1, total / data)
-  const derived = share === undefined || accumulation === undefined ? undefined : Math.max(1, share / accumulation)
-  const wished = workload.microBatch?.value ?? derived ?? usual
-  if (workload.microBatch === undefined && derived === undefined)
-    assumed.push(`micro-batch ${Math.min(wished, share ?? wished)}`)
-  const microBatch = Math.min(wished, share ?? wished)
-  const globalBatch = total ?? microBatch * data * (accumulation ?? 1)
-  if (total === undefined) assumed.push(`global batch ${globalBatch}`)
-  return { globalBatch, microBatch, microBatches: Math.max(1, globalBatch / (microBatch * data)) }
-}
-
-/** Dense peak in the precision really used; FP16 on a GPU without tensor cores runs at its FP32 rate. Undefined = it cannot. */
-export function peakFlops(gpu: Gpu, precision: Precision): number | undefined {
-  const { flopsPerSecond } = gpu
-  if (precision === 'tf32') return flopsPerSecond.tf32 ?? flopsPerSecond.fp32
-  if (precision === 'fp16') return flopsPerSecond.fp16 ?? flopsPerSecond.fp32
-  return flopsPerSecond[precision]
 }
 
 /**
@@ -274,7 +136,5 @@ function trainedParameterCount(plan: Plan): number {
   if (plan.method === 'full') return localParameterCount(plan)
   const { shape } = plan.model
   // A LoRA adapter of rank 16 on every matrix is about 16 x 2 / hidden of the layer.
-  return shape === undefined
-    ? 0
-    : (shape.layers * layerParameterCount(shape, 'all') * 32) / shape.hidden / plan.split.pipeline
+  return shape === undefined ? 0 : (shape.layers * layerParameterCount(shape) * 32) / shape.hidden / plan.split.pipeline
 }

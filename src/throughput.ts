@@ -1,6 +1,7 @@
 import type { Hardware } from './communication.ts'
 import { estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from './nearest-runs.ts'
-import { type Plan, planRun, type StepEfficiency, type StepTime, stepTime } from './step-time.ts'
+import { type Plan, planRun } from './run-plan.ts'
+import { type StepEfficiency, type StepTime, stepTime } from './step-time.ts'
 import type { Workload } from './workload.ts'
 
 /** All that was fitted on published runs: pricing-data/efficiency.csv, and the runs that it was fitted on. */
@@ -94,8 +95,9 @@ function traitsOf(
   const shards = { none: 0, optimizer: 0.5, gradients: 0.7, weights: 1, unknown: 0 }
   const recomputes = { none: 0, selective: 0.5, full: 1 }
   return {
-    model: modelKey(model.name),
+    model: model.shape === undefined ? modelKey(model.name) : `${model.shape.layers}x${model.shape.hidden}`,
     kind: model.kind,
+    guessed: model.shape === undefined && model.forwardFlopsPerSample === undefined,
     ...(workload.framework === undefined ? {} : { stack: workload.framework.value }),
     gpu: gpu.name,
     architecture: gpu.architecture,

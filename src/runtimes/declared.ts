@@ -29,7 +29,7 @@ export const declared: RuntimeModel = {
     if (hardware === undefined) return undefined
     if (isSame(on, hardware)) return runtimeOf(known.seconds, known.spread, [known.working])
     const workload = workloads.find(each => each.purpose === 'train')
-    const scale = scaleBetween(workload, on, hardware, tables.calibration())
+    const scale = scaleBetween(workload, on, hardware, tables.calibration)
     if (scale === undefined) return undefined
     const working: Working = {
       what: `from ${on.gpuCount}x ${on.gpu.name} to ${hardware.gpuCount}x ${hardware.gpu.name}`,
@@ -68,7 +68,7 @@ function fromThroughput(job: Job, workloads: readonly Workload[], tables: Runtim
   const work = declaredWork(workloads, throughput)
   const on = hardwareNamed(gpuName, gpuCount, tables.gpus)
   if (work === undefined || on === undefined) return undefined
-  const { elapsedFactor, startSeconds } = tables.calibration().efficiency
+  const { elapsedFactor, startSeconds } = tables.calibration.efficiency
   return {
     seconds: (work / perSecond) * elapsedFactor + startSeconds,
     spread: Math.hypot(repeatSpread, elapsedSpread),

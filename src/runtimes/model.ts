@@ -11,7 +11,7 @@ export const model: RuntimeModel = {
   predict(_job, workloads, candidate, _past, tables) {
     const courses = coursesOf(workloads, candidate)
     if (courses === undefined || courses.length === 0) return undefined
-    const times = courses.map(course => timeOfCourse(course, tables.calibration()))
+    const times = courses.map(course => timeOfCourse(course, tables.calibration))
     const longest = times.reduce((a, b) =>
       a === undefined || b === undefined || a.seconds.p50 > b.seconds.p50 ? a : b,
     )

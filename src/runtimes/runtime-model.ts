@@ -47,8 +47,8 @@ export interface PastRun {
 export interface RuntimeTables {
   /** Every GPU type known: a declared runtime may name one that is no candidate. */
   readonly gpus: readonly Gpu[]
-  /** Called only by the models that need it: a declared or limited job does not wait for the table of runs. */
-  readonly calibration: () => Calibration
+  /** A getter in what readTables gives, so that a declared or limited job does not wait for the table of runs. */
+  readonly calibration: Calibration
 }
 
 /**

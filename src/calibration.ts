@@ -1,0 +1,115 @@
+import { numberIn, type Row, type Table } from './csv.ts'
+import { type Likeness, type MeasuredRun, type RunTraits, sizeNames } from './nearest-runs.ts'
+import type { Calibration } from './throughput.ts'
+
+/** Constants of efficiency.csv by name; a missing one is a fault of the table, which a test looks for. */
+export type Constants = Readonly<Record<string, number>>
+
+/** Makes a calibration of the tables efficiency.csv (a constant a row) and measured-runs.csv (a run a row). */
+export function readCalibration(efficiency: Table, measuredRuns: Table): Calibration {
+  const constants = Object.fromEntries(
+    efficiency.rows().map(row => [row['constant'] ?? '', numberIn(row, 'value') ?? Number.NaN]),
+  )
+  return calibrationOf(constants, measuredRuns.rows().map(measuredRunOf))
+}
+
+/** A calibration from constants by name: those of the likeness are called `likeness.` and `distance.`. */
+export function calibrationOf(constants: Constants, runs: readonly MeasuredRun[]): Calibration {
+  const value = (name: string): number => constants[name] ?? Number.NaN
+  return {
+    efficiency: {
+      matrixShare: value('matrixShare'),
+      fp8MatrixShare: value('fp8MatrixShare'),
+      attentionShare: value('attentionShare'),
+      convolutionShare: value('convolutionShare'),
+      convolutionBytesPerFlop: value('convolutionBytesPerFlop'),
+      halfEfficiencyTokens: value('halfEfficiencyTokens'),
+      halfEfficiencyWidth: value('halfEfficiencyWidth'),
+      elementwiseBytes: value('elementwiseBytes'),
+      launchSecondsPerLayer: value('launchSecondsPerLayer'),
+      overlapShare: value('overlapShare'),
+      optimizerBytes: value('optimizerBytes'),
+      linkShare: value('linkShare'),
+      networkShare: value('networkShare'),
+      elapsedFactor: value('elapsedFactor'),
+      startSeconds: value('startSeconds'),
+      rangeFactor: value('rangeFactor'),
+      assumptionSpread: value('assumptionSpread'),
+    },
+    likeness: likenessOf(value),
+    runs,
+  }
+}
+
+function likenessOf(value: (name: string) => number): Likeness {
+  const spread = (name: string): number => value(`likeness.${name}`)
+  return {
+    everything: spread('everything'),
+    kind: spread('kind'),
+    architecture: spread('architecture'),
+    gpu: spread('gpu'),
+    precision: spread('precision'),
+    model: spread('model'),
+    guessedModel: spread('guessedModel'),
+    modelOnGpu: spread('modelOnGpu'),
+    stack: spread('stack'),
+    stackOnKind: spread('stackOnKind'),
+    near: spread('near'),
+    elapsed: spread('elapsed'),
+    noise: spread('noise'),
+    distances: sizeNames.map(name => value(`distance.${name}`)),
+  }
+}
+
+/** Columns of measured-runs.csv; sizes are natural logarithms. */
+export const measuredRunColumns = [
+  'id',
+  'model',
+  'kind',
+  'guessed',
+  'stack',
+  'gpu',
+  'architecture',
+  'precision',
+  'method',
+  'measured',
+  ...sizeNames,
+  'logError',
+] as const
+
+/** A row of measured-runs.csv; words that are none of ours make the nearest harmless reading. */
+export function measuredRunOf(row: Row): MeasuredRun {
+  const text = (column: string): string => row[column] ?? ''
+  const stack = text('stack')
+  const traits: RunTraits = {
+    model: text('model'),
+    kind: oneOf(kinds, text('kind'), 'other'),
+    guessed: text('guessed') === 'yes',
+    ...(stack === '' ? {} : { stack }),
+    gpu: text('gpu'),
+    architecture: text('architecture'),
+    precision: oneOf(precisions, text('precision'), 'fp32'),
+    method: oneOf(methods, text('method'), 'full'),
+    measured: oneOf(['rate', 'elapsed'] as const, text('measured'), 'rate'),
+    sizes: sizeNames.map(name => numberIn(row, name) ?? 0),
+  }
+  return { id: text('id'), traits, logError: numberIn(row, 'logError') ?? 0 }
+}
+
+const kinds = [
+  'decoder',
+  'encoder',
+  'encoder-decoder',
+  'vision-transformer',
+  'convolutional',
+  'diffusion',
+  'audio',
+  'multimodal',
+  'other',
+] as const
+const precisions = ['fp32', 'tf32', 'fp16', 'bf16', 'fp8'] as const
+const methods = ['full', 'lora', 'qlora', 'inference'] as const
+
+function oneOf<T extends string>(words: readonly T[], word: string, otherwise: T): T {
+  return words.find(each => each === word) ?? otherwise
+}

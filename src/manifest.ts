@@ -38,6 +38,7 @@ const SILENCE_MILLISECONDS = 5_000
 const MAX_BYTES = 10_000_000
 const POLL_MILLISECONDS = 10
 const CHUNK_BYTES = 65_536
+const STDIN_NAME = 'standard input'
 const STDIN_PATHS: ReadonlySet<string> = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])
 
 /**
@@ -46,7 +47,7 @@ const STDIN_PATHS: ReadonlySet<string> = new Set(['-', '/dev/stdin', '/dev/fd/0'
  */
 export async function readManifest(path: string, options: ReadManifestOptions): Promise<Manifest> {
   const fromStdin = STDIN_PATHS.has(path)
-  const name = fromStdin ? 'standard input' : path
+  const name = fromStdin ? STDIN_NAME : path
   const source = {
     name,
     silence: options.silenceMilliseconds ?? SILENCE_MILLISECONDS,
@@ -155,9 +156,10 @@ async function withinSilence<T>(promise: Promise<T>, source: Source): Promise<T>
 function readText(bytes: Uint8Array, name: string): string {
   const text = decode(bytes)
   const file = { name }
-  if (bytes.length === 0) refuse(file, 'the file is empty')
+  const isEmpty = name === STDIN_NAME ? 'is empty' : 'the file is empty'
+  if (bytes.length === 0) refuse(file, isEmpty)
   if (text.includes('\0')) refuse(file, 'is not text: it holds binary data')
-  if (text.trim() === '') refuse(file, 'the file is empty (only blank lines)')
+  if (text.trim() === '') refuse(file, `${isEmpty} (only blank lines)`)
   return text
 }
 

@@ -1,0 +1,135 @@
+import type { DocumentPath, YamlDocument } from '../../document.ts'
+import { findGpuHint } from '../../gpu-hints.ts'
+import type { DeviceShare, GpuTypeRequest } from '../../job.ts'
+import { type Sourced, sourced } from '../../sourced.ts'
+import { migShare } from './resources.ts'
+import type { PodSpec } from './schema.ts'
+
+/** Node labels that say the GPU's model, the more exact ones first: GPU feature discovery, ROCm labeller, GKE, Karpenter, EKS, CoreWeave. */
+const TYPE_LABELS: readonly string[] = [
+  'nvidia.com/gpu.product',
+  'amd.com/gpu.product-name',
+  'beta.amd.com/gpu.product-name',
+  'cloud.google.com/gke-accelerator',
+  'karpenter.k8s.aws/instance-gpu-name',
+  'eks.amazonaws.com/instance-gpu-name',
+  'k8s.amazonaws.com/accelerator',
+  'gpu.nvidia.com/class',
+  'gpu.nvidia.com/model',
+]
+/** Labels that sites make for themselves: `accelerator: tesla-t4`, `example.com/gpu-type: a100`. */
+const HOME_MADE_TYPE_LABEL = /(?:^|[/._-])(?:gpu|accelerator)(?:[-_.]?(?:type|model|product|name|class|sku))?$/i
+/** What such labels say of a node that merely has a GPU. */
+const NO_TYPE = /^(?:true|false|yes|no|on|off|present|exists|enabled|nvidia|amd|intel|gpu|any|none|\d+)$/i
+const INSTANCE_LABELS: readonly string[] = ['node.kubernetes.io/instance-type', 'beta.kubernetes.io/instance-type']
+const POOL_LABEL = /(?:^|[/._-])(?:node-?pool|node-?group(?:-name)?|agentpool|provisioner-name|pool)$/i
+
+/** A label that a node must have, with the values that will do. */
+export interface RequiredLabel {
+  readonly key: string
+  readonly values: readonly string[]
+  /** Path of each value. */
+  readonly paths: readonly DocumentPath[]
+}
+
+/** How a label bears on where the pod runs; `undefined` for labels that say nothing about GPUs or pools. */
+export function labelMeaning(key: string): 'type' | 'instance' | 'pool' | undefined {
+  if (TYPE_LABELS.includes(key)) return 'type'
+  if (INSTANCE_LABELS.includes(key)) return 'instance'
+  if (POOL_LABEL.test(key)) return 'pool'
+  return HOME_MADE_TYPE_LABEL.test(key) ? 'type' : undefined
+}
+
+/** Node labels that the scheduler insists on: `nodeSelector`, and `In` of the required node affinity. */
+export function requiredLabels(spec: PodSpec, path: DocumentPath): readonly RequiredLabel[] {
+  const selected = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) => ({
+    key,
+    values: [value],
+    paths: [[...path, 'nodeSelector', key]],
+  }))
+  return [...selected, ...affinityLabels(spec, path)]
+}
+
+const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
+
+function affinityLabels(spec: PodSpec, path: DocumentPath): readonly RequiredLabel[] {
+  const terms = spec.affinity?.nodeAffinity?.[REQUIRED]?.nodeSelectorTerms ?? []
+  const byKey = new Map<string, { values: string[]; paths: DocumentPath[]; terms: number }>()
+  terms.forEach((term, termIndex) => {
+    const at = [...path, 'affinity', 'nodeAffinity', REQUIRED, 'nodeSelectorTerms', termIndex, 'matchExpressions']
+    term.matchExpressions?.forEach((expression, index) => {
+      if (expression.operator !== 'In') return
+      const known = byKey.get(expression.key) ?? { values: [], paths: [], terms: 0 }
+      known.terms += 1
+      expression.values?.forEach((value, valueIndex) => {
+        if (known.values.includes(value)) return
+        known.values.push(value)
+        known.paths.push([...at, index, 'values', valueIndex])
+      })
+      byKey.set(expression.key, known)
+    })
+  })
+  // One term of several is enough for the scheduler: a label that not all of them name is not required.
+  return [...byKey].filter(([, label]) => label.terms >= terms.length).map(([key, label]) => ({ key, ...label }))
+}
+
+/** What the node labels say about a pod's GPUs. */
+export interface GpuTypeReading {
+  readonly request: GpuTypeRequest
+  readonly share?: DeviceShare
+  readonly pools: readonly Sourced<string>[]
+}
+
+/** Reads the GPU type, the pools and the way a GPU is shared from the labels that a pod's node must have. */
+export function readGpuType(labels: readonly RequiredLabel[], document: YamlDocument): GpuTypeReading {
+  const pools = labels.filter(label => labelMeaning(label.key) === 'pool').flatMap(label => named(label, document))
+  const share = labelledShare(labels)
+  const reading = share === undefined ? { pools } : { pools, share }
+  const typed = labels.filter(
+    label => labelMeaning(label.key) === 'type' && !label.values.some(value => NO_TYPE.test(value)),
+  )
+  const best = typed.toSorted((a, b) => labelRank(a.key) - labelRank(b.key))[0]
+  if (best !== undefined) return { ...reading, request: { names: named(best, document, baseProduct), basis: 'label' } }
+  const instance = labels.find(label => labelMeaning(label.key) === 'instance')
+  if (instance !== undefined) return { ...reading, request: { names: named(instance, document), basis: 'instance' } }
+  return { ...reading, request: hintedType(pools) }
+}
+
+function labelRank(key: string): number {
+  const rank = TYPE_LABELS.indexOf(key)
+  return rank === -1 ? TYPE_LABELS.length : rank
+}
+
+function named(label: RequiredLabel, document: YamlDocument, spelling = (value: string) => value): Sourced<string>[] {
+  return label.values.map((value, index) =>
+    sourced(spelling(value), { kind: 'manifest', place: document.placeOf(label.paths[index] ?? []) }),
+  )
+}
+
+/** A pool's or queue's name that holds a GPU's name: a guess. */
+function hintedType(pools: readonly Sourced<string>[]): GpuTypeRequest {
+  const names = pools.flatMap(pool => {
+    const hint = findGpuHint(pool.value)
+    return hint === undefined ? [] : [sourced(hint, pool.origin)]
+  })
+  return { names, basis: names.length > 0 ? 'partition-hint' : 'none' }
+}
+
+/** GPU feature discovery appends how a GPU is shared: `NVIDIA-A100-SXM4-80GB-MIG-1g.10gb`, `NVIDIA-L4-SHARED`. */
+function baseProduct(product: string): string {
+  return product.replace(/-MIG-\S+$/, '').replace(/-SHARED$/, '')
+}
+
+function labelledShare(labels: readonly RequiredLabel[]): DeviceShare | undefined {
+  const valueFor = (key: string) => labels.find(label => label.key === key)?.values[0]
+  const product = valueFor('nvidia.com/gpu.product') ?? ''
+  const profile = /-MIG-(\S+)$/.exec(product)?.[1] ?? valueFor('cloud.google.com/gke-gpu-partition-size')
+  if (profile !== undefined) return migShare(profile)
+  const strategy = valueFor('cloud.google.com/gke-gpu-sharing-strategy') ?? valueFor('nvidia.com/gpu.sharing-strategy')
+  const clients = Number(
+    valueFor('cloud.google.com/gke-max-shared-clients-per-gpu') ?? valueFor('nvidia.com/gpu.replicas'),
+  )
+  const isShared = product.endsWith('-SHARED') || clients > 1 || (strategy !== undefined && strategy !== 'none')
+  if (!isShared) return undefined
+  return clients > 1 ? { kind: 'time-slice', share: 1 / clients } : { kind: 'time-slice' }
+}

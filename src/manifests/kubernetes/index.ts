@@ -1,0 +1,118 @@
+import { readYaml, type YamlDocument } from '../../document.ts'
+import { type Fault, InputError } from '../../errors.ts'
+import type { Job } from '../../job.ts'
+import type { Manifest } from '../../manifest.ts'
+import type { ManifestFormat } from '../manifest-format.ts'
+import { readJob } from './jobs.ts'
+import { findKind, KINDS, type Kind, runsNoPods } from './kinds.ts'
+import { type KubernetesObject, readObjects } from './objects.ts'
+import { refusePlaceholders, refuseUnrenderedText } from './placeholders.ts'
+import { retargetObjects } from './retarget.ts'
+import { readSurroundings, type Surroundings } from './surroundings.ts'
+import { inferKind, inferredWarning } from './unknown-kinds.ts'
+
+/** Kubernetes objects in YAML or JSON, as kubectl reads them. */
+export const kubernetes: ManifestFormat = {
+  name: 'kubernetes',
+  recognises: manifest => {
+    if (/^#!|^#SBATCH/m.test(manifest.text)) return false
+    return /^[\s{,]*["']?(?:apiVersion|kind)["']?\s*:/m.test(manifest.text) || /\.(?:ya?ml|json)$/i.test(manifest.name)
+  },
+  read: manifest => {
+    const { running, surroundings } = readRunning(manifest)
+    const readings = running.map(({ object, kind, isInferred }) => {
+      const reading = readJob(object, kind, surroundings)
+      if ('faults' in reading || !isInferred) return reading
+      return { job: { ...reading.job, warnings: [inferredWarning(object, kind), ...reading.job.warnings] } }
+    })
+    const faults = readings.flatMap(reading => ('faults' in reading ? reading.faults : []))
+    if (faults.length > 0) throw new InputError(faults)
+    const jobs = readings.flatMap(reading => ('job' in reading ? [reading.job] : []))
+    return withOptions(withAccelerators(jobs), manifest.schedulerArguments)
+  },
+  retarget: (manifest, target) => {
+    const { documents, running, surroundings } = readRunning(manifest)
+    return retargetObjects(manifest, documents, running, surroundings, target)
+  },
+}
+
+interface RunningObject {
+  readonly object: KubernetesObject
+  readonly kind: Kind
+  /** The kind has no row: it is read through its pod templates. */
+  readonly isInferred: boolean
+}
+
+/** The objects that run pods. Throws InputError where there are none, or where the text is none of kubectl's. */
+function readRunning(manifest: Manifest): {
+  readonly documents: readonly YamlDocument[]
+  readonly running: readonly RunningObject[]
+  readonly surroundings: Surroundings
+} {
+  const documents = readDocuments(manifest)
+  const { objects, faults: objectFaults } = readObjects(documents)
+  const faults: Fault[] = [...objectFaults]
+  const running: RunningObject[] = []
+  for (const object of objects) {
+    if (runsNoPods(object.group, object.kind)) continue
+    const known = findKind(object.group, object.kind)
+    const kind = known ?? inferKind(object)
+    if (kind === undefined) faults.push(unknownKind(object))
+    else running.push({ object, kind, isInferred: known === undefined })
+  }
+  refusePlaceholders(
+    manifest,
+    running.map(({ object }) => object),
+  )
+  if (running.length === 0 && faults.length === 0) {
+    const hint = `gpufare reads ${KINDS.map(kind => kind.kind).join(', ')}`
+    faults.push({ place: { file: manifest.name }, message: 'no document in the file describes a job', hint })
+  }
+  if (faults.length > 0) throw new InputError(faults)
+  return { documents, running, surroundings: readSurroundings(objects) }
+}
+
+function readDocuments(manifest: Manifest): readonly YamlDocument[] {
+  try {
+    return readYaml(manifest.text, manifest.name, 'kubectl')
+  } catch (error) {
+    refuseUnrenderedText(manifest)
+    throw error
+  }
+}
+
+function unknownKind(object: KubernetesObject): Fault {
+  const name = `${object.kind} (${[object.group, object.version].filter(part => part !== '').join('/')})`
+  return {
+    place: object.document.placeOf([...object.path, 'kind']),
+    message: `${name} is not a kind gpufare knows, and no pod template stands in it`,
+    hint: 'what it would cost cannot be told; if it runs no pods, put it into a file of its own',
+  }
+}
+
+/** A database beside a training is not what is asked about; without any GPU, everything is. */
+function withAccelerators(jobs: readonly Job[]): readonly Job[] {
+  const accelerated = jobs.filter(job =>
+    job.roles.some(role => role.gpusPerReplica.value > 0 || role.otherAccelerators !== undefined),
+  )
+  return accelerated.length > 0 ? accelerated : jobs
+}
+
+/** `-n` and `--context` of kubectl say where it goes; a namespace in the file has to be the same one, or kubectl refuses. */
+function withOptions(jobs: readonly Job[], options: readonly string[]): readonly Job[] {
+  const namespace = optionValue(options, '--namespace', '-n')
+  const context = optionValue(options, '--context')
+  const given = { ...(namespace === undefined ? {} : { namespace }), ...(context === undefined ? {} : { context }) }
+  return jobs.map(job => ({ ...job, destination: { ...given, ...job.destination } }))
+}
+
+function optionValue(options: readonly string[], long: string, short?: string): string | undefined {
+  for (const [index, option] of options.entries()) {
+    if (option === long || option === short) return options[index + 1]
+    if (option.startsWith(`${long}=`)) return option.slice(long.length + 1)
+    if (short !== undefined && option.startsWith(short) && !option.startsWith('--')) {
+      return option.slice(short.length).replace(/^=/, '')
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,214 @@
+import { type DocumentPath, isMapping, tryCheck, valueAt, wrongValue } from '../../document.ts'
+import type { Fault } from '../../errors.ts'
+import type { Role } from '../../job.ts'
+import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
+import type { Warning } from '../../warning.ts'
+import type { Kind, RoleRow } from './kinds.ts'
+import type { KubernetesObject } from './objects.ts'
+import { type PodReading, podFaults, readPod } from './pods.ts'
+import { type Metadata, Pod, WholeNumber } from './schema.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** A role of an object, found and checked, before the object's own limits are laid over it. */
+export interface RoleReading {
+  readonly name: string
+  readonly reading: PodReading
+  /** Annotations of the pod template. */
+  readonly metadata: Metadata | undefined
+  readonly restartPolicy: string | undefined
+  readonly pod: Pod
+  /** From the document's root to the pod or its template, and to the role. */
+  readonly podPath: DocumentPath
+  readonly path: DocumentPath
+  readonly replicas: Sourced<number>
+  readonly tasks: number
+  readonly concurrentTasks: number
+}
+
+/** The roles of an object. Collects the faults of all of them: there are no roles where there is a fault. */
+export function readRoles(
+  object: KubernetesObject,
+  kind: Kind,
+  surroundings: Surroundings,
+): { readonly roles: readonly RoleReading[]; readonly faults: readonly Fault[] } {
+  const roles: RoleReading[] = []
+  const faults: Fault[] = []
+  for (const row of kind.roles) {
+    const found = findRoles(object, row)
+    if (found.length === 0) faults.push(missingRoles(object, row))
+    for (const { path, name } of found) {
+      const read = readRole(object, row, path, name, surroundings)
+      if ('faults' in read) faults.push(...read.faults)
+      else roles.push(read.role)
+    }
+  }
+  return { roles, faults }
+}
+
+interface FoundRole {
+  readonly path: DocumentPath
+  readonly name: string
+}
+
+/** Follows a row's path; `*` branches into every key or item. */
+function findRoles(object: KubernetesObject, row: RoleRow): readonly FoundRole[] {
+  let found: { path: DocumentPath; name: string | undefined }[] = [{ path: object.path, name: row.name }]
+  for (const step of row.at) {
+    found = found.flatMap(({ path, name }) => {
+      if (step !== '*') return [{ path: [...path, step], name }]
+      const value = valueAt(object.document.value, path)
+      if (Array.isArray(value))
+        return value.map((item, index) => ({ path: [...path, index], name: name ?? itemName(item) }))
+      return Object.keys(isMapping(value) ? value : {}).map(key => ({ path: [...path, key], name: name ?? key }))
+    })
+  }
+  return found.map(({ path, name }) => ({ path, name: name ?? object.kind.toLowerCase() }))
+}
+
+function itemName(item: unknown): string | undefined {
+  return isMapping(item) && typeof item['name'] === 'string' ? item['name'] : undefined
+}
+
+function missingRoles(object: KubernetesObject, row: RoleRow): Fault {
+  const path = [...object.path, ...row.at.slice(0, row.at.indexOf('*'))]
+  return wrongValue(object.document, path, 'the roles of the job, each with a pod template, are expected')
+}
+
+function readRole(
+  object: KubernetesObject,
+  row: RoleRow,
+  path: DocumentPath,
+  name: string,
+  surroundings: Surroundings,
+): { readonly role: RoleReading } | { readonly faults: readonly Fault[] } {
+  const { document } = object
+  const podPath = [...path, ...row.pod]
+  const replicas = readCount(object, row.replicas && [...path, ...row.replicas])
+  const completions = readCount(object, row.completions && [...path, ...row.completions])
+  const checked = tryCheck(Pod, document, podPath)
+  const placed = 'value' in checked ? { pod: checked.value, path: podPath, document, surroundings } : undefined
+  const faults = [...replicas.faults, ...completions.faults, ...('faults' in checked ? checked.faults : [])]
+  if (placed !== undefined) faults.push(...podFaults(placed))
+  if (placed === undefined || faults.length > 0) return { faults }
+  const ownPolicy = row.restartPolicy && valueAt(document.value, [...path, ...row.restartPolicy])
+  return {
+    role: {
+      name,
+      reading: readPod(placed),
+      metadata: placed.pod.metadata,
+      restartPolicy: typeof ownPolicy === 'string' ? ownPolicy : placed.pod.spec.restartPolicy,
+      pod: placed.pod,
+      podPath,
+      path,
+      ...arrangePods(replicas.count, completions.count),
+    },
+  }
+}
+
+interface Count {
+  /** Undefined where it is not set. */
+  readonly count: Sourced<number> | undefined
+  readonly faults: readonly Fault[]
+}
+
+function readCount(object: KubernetesObject, path: DocumentPath | undefined): Count {
+  const value = path && valueAt(object.document.value, path)
+  if (path === undefined || value === undefined || value === null) return { count: undefined, faults: [] }
+  const checked = tryCheck(WholeNumber, object.document, path)
+  if ('faults' in checked) return { count: undefined, faults: checked.faults }
+  const origin = { kind: 'manifest', place: object.document.placeOf(path) } as const
+  return { count: sourced(checked.value, origin), faults: [] }
+}
+
+/**
+ * Pods that run at one time are the replicas of one task as long as each runs once. Where more have to complete than
+ * may run, every completion is a task of its own (kubernetes.io, "Parallel execution for Jobs").
+ */
+function arrangePods(
+  parallelism: Sourced<number> | undefined,
+  completions: Sourced<number> | undefined,
+): Pick<RoleReading, 'replicas' | 'tasks' | 'concurrentTasks'> {
+  const one = sourced(1, { kind: 'assumed', reason: 'one pod unless the manifest says otherwise' })
+  const pods = parallelism ?? one
+  if (completions === undefined) return { replicas: pods, tasks: 1, concurrentTasks: 1 }
+  if (completions.value <= pods.value) return { replicas: completions, tasks: 1, concurrentTasks: 1 }
+  return { replicas: one, tasks: completions.value, concurrentTasks: pods.value }
+}
+
+/** Lays the object's deadline over a role: the smaller one bounds what it can take. */
+export function asRole(role: RoleReading, deadline: Sourced<number> | undefined, range: Role['replicaRange']): Role {
+  const { reading, replicas, tasks, concurrentTasks } = role
+  const gpuCount = reading.gpus.value * replicas.value
+  return {
+    name: role.name,
+    replicas,
+    gpusPerReplica: reading.gpus,
+    gpuCount:
+      replicas.value === 1
+        ? reading.gpus
+        : sourced(gpuCount, { kind: 'computed', formula: `${replicas.value} pods x ${reading.gpus.value} GPUs` }),
+    gpuType: reading.gpuType,
+    exclusive: false,
+    partitions: reading.pools,
+    commandLines: reading.commandLines,
+    tasks,
+    concurrentTasks,
+    ...withoutAbsent({
+      deviceShare: reading.share,
+      otherAccelerators: reading.otherAccelerators,
+      cpusPerReplica: reading.cpus,
+      memoryBytesPerReplica: reading.memoryBytes,
+      replicaRange: range,
+    }),
+    ...tighterLimit(reading.timeLimitSeconds, deadline, role),
+  }
+}
+
+function tighterLimit(
+  ofPod: Sourced<number> | undefined,
+  ofJob: Sourced<number> | undefined,
+  { tasks, concurrentTasks }: RoleReading,
+): Pick<Role, 'timeLimitSeconds' | 'limitSpansTasks'> {
+  const podSeconds = (ofPod?.value ?? Number.POSITIVE_INFINITY) * tasks
+  const jobSeconds = (ofJob?.value ?? Number.POSITIVE_INFINITY) * concurrentTasks
+  if (ofJob !== undefined && jobSeconds <= podSeconds) {
+    return { timeLimitSeconds: ofJob, ...(tasks > 1 ? { limitSpansTasks: true } : {}) }
+  }
+  return ofPod === undefined ? {} : { timeLimitSeconds: ofPod }
+}
+
+/** What a user has to know about a role before saying yes. */
+export function roleWarnings(role: RoleReading): readonly Warning[] {
+  const { reading, name, tasks, concurrentTasks } = role
+  const warnings: Warning[] = [...reading.warnings]
+  const { gpuType, share, gpus } = reading
+  const place = gpus.origin.kind === 'manifest' ? { place: gpus.origin.place } : {}
+  if (tasks > 1) {
+    warnings.push({ code: 'multiple-runs', text: `${name}: ${tasks} runs, ${concurrentTasks} at a time` })
+  }
+  if (gpus.value === 0) return warnings
+  if (share !== undefined) warnings.push({ code: 'fractional-gpu', text: shareWords(role), ...place })
+  const names = gpuType.names.map(gpu => gpu.value).join(', ')
+  if (gpuType.names.length > 1) {
+    warnings.push({ code: 'gpu-type-ambiguous', text: `${name}: any of these GPU types will do: ${names}`, ...place })
+  } else if (gpuType.basis === 'partition-hint') {
+    warnings.push({
+      code: 'gpu-type-hint-only',
+      text: `${name}: the GPU type ${names} is guessed from a pool's name`,
+      ...place,
+    })
+  } else if (gpuType.names.length === 0 && share?.kind === 'mig') {
+    const text = `${name}: MIG slices of this size exist on several GPU types, and none is named: ${share.profile}`
+    warnings.push({ code: 'gpu-type-ambiguous', text, ...place })
+  } else if (gpuType.names.length === 0) {
+    warnings.push({ code: 'gpu-type-unknown', text: `${name}: no node label says which GPU type`, ...place })
+  }
+  return warnings
+}
+
+function shareWords({ name, reading: { share, gpus } }: RoleReading): string {
+  const devices = share?.profile?.includes(' ') ? share.profile : `${gpus.value}x ${share?.profile ?? 'a shared GPU'}`
+  if (share?.share === undefined) return `${name}: ${devices} a pod, parts of a GPU whose size the file does not tell`
+  const sum = Number((share.share * gpus.value).toPrecision(3))
+  return `${name}: ${devices} a pod, together ${sum} of a GPU`
+}

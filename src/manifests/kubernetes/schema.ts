@@ -1,0 +1,130 @@
+import * as z from 'zod'
+
+/** The API server takes null for "not set" everywhere. */
+function optional<T extends z.ZodType>(schema: T) {
+  return schema.nullish().transform(value => value ?? undefined)
+}
+
+const text = z.string({ error: 'text is expected' })
+const texts = z.array(text, { error: 'a list of words is expected' })
+const labels = z.record(z.string(), text, { error: 'a mapping of text is expected' })
+
+/** A number that counts something. */
+export const WholeNumber = z
+  .number({ error: 'a whole number is expected' })
+  .int({ error: 'a whole number is expected' })
+  .min(0, { error: 'a whole number from 0 on is expected' })
+
+/** Amounts are checked by the rules in resource-rules.ts, which know which of them must be whole. */
+const quantities = optional(z.record(z.string(), z.unknown(), { error: 'a mapping of quantities is expected' }))
+
+const Resources = z.object({
+  limits: quantities,
+  requests: quantities,
+  claims: optional(z.array(z.object({ name: text }))),
+})
+export type Resources = z.infer<typeof Resources>
+
+const KeyReference = z.object({ name: optional(text), key: text })
+const EnvironmentVariable = z.object({
+  name: text,
+  value: optional(text),
+  valueFrom: optional(z.object({ configMapKeyRef: optional(KeyReference) })),
+})
+const EnvironmentSource = z.object({
+  prefix: optional(text),
+  configMapRef: optional(z.object({ name: optional(text) })),
+})
+
+const Container = z.object({
+  name: optional(text),
+  image: optional(text),
+  command: optional(texts),
+  args: optional(texts),
+  env: optional(z.array(EnvironmentVariable)),
+  envFrom: optional(z.array(EnvironmentSource)),
+  resources: optional(Resources),
+  restartPolicy: optional(text),
+  volumeMounts: optional(z.array(z.object({ name: text, mountPath: text, subPath: optional(text) }))),
+})
+export type Container = z.infer<typeof Container>
+
+const MatchExpression = z.object({ key: text, operator: text, values: optional(z.array(text)) })
+const NodeSelectorTerm = z.object({ matchExpressions: optional(z.array(MatchExpression)) })
+const Affinity = z.object({
+  nodeAffinity: optional(
+    z.object({
+      requiredDuringSchedulingIgnoredDuringExecution: optional(
+        z.object({ nodeSelectorTerms: optional(z.array(NodeSelectorTerm)) }),
+      ),
+    }),
+  ),
+})
+
+const Volume = z.object({
+  name: text,
+  configMap: optional(
+    z.object({
+      name: optional(text),
+      items: optional(z.array(z.object({ key: text, path: text }))),
+    }),
+  ),
+})
+
+const ResourceClaim = z.object({
+  name: text,
+  resourceClaimName: optional(text),
+  resourceClaimTemplateName: optional(text),
+})
+
+const PodSpec = z.object({
+  containers: z.array(Container, { error: 'a list of containers is expected' }),
+  initContainers: optional(z.array(Container, { error: 'a list of containers is expected' })),
+  nodeSelector: optional(labels),
+  affinity: optional(Affinity),
+  activeDeadlineSeconds: optional(WholeNumber),
+  restartPolicy: optional(text),
+  volumes: optional(z.array(Volume)),
+  resources: optional(Resources),
+  resourceClaims: optional(z.array(ResourceClaim)),
+  schedulingGates: optional(z.array(z.object({ name: text }))),
+})
+export type PodSpec = z.infer<typeof PodSpec>
+
+/** What every object says of itself. */
+export const Metadata = z.object({
+  name: optional(text),
+  generateName: optional(text),
+  namespace: optional(text),
+  labels: optional(labels),
+  annotations: optional(labels),
+})
+export type Metadata = z.infer<typeof Metadata>
+
+/** A pod, or the template that pods are made from. */
+export const Pod = z.object({ metadata: optional(Metadata), spec: PodSpec })
+export type Pod = z.infer<typeof Pod>
+
+/** Texts by name, as a ConfigMap holds them. */
+export const ConfigMap = z.object({ metadata: optional(Metadata), data: optional(z.record(z.string(), z.string())) })
+
+/** What an autoscaler may do to another object: HorizontalPodAutoscaler and KEDA's ScaledObject. */
+export const Autoscaler = z.object({
+  spec: z.object({
+    scaleTargetRef: z.object({ kind: optional(text), name: text }),
+    minReplicas: optional(WholeNumber),
+    maxReplicas: optional(WholeNumber),
+    minReplicaCount: optional(WholeNumber),
+    maxReplicaCount: optional(WholeNumber),
+  }),
+})
+
+/** What a pod may claim by dynamic resource allocation; in `v1beta1` the device class stands directly in the request. */
+const DeviceRequest = z.object({ deviceClassName: optional(text), count: optional(WholeNumber) })
+export const ResourceClaimTemplate = z.object({
+  spec: z.object({
+    spec: z.object({
+      devices: z.object({ requests: z.array(DeviceRequest.extend({ exactly: optional(DeviceRequest) })) }),
+    }),
+  }),
+})

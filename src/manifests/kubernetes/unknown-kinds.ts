@@ -1,0 +1,41 @@
+import { type DocumentPath, inWords, isMapping } from '../../document.ts'
+import type { Warning } from '../../warning.ts'
+import type { Kind } from './kinds.ts'
+import type { KubernetesObject } from './objects.ts'
+
+/** A row made up for a kind that has none, from the pod templates in an object; undefined where it holds none. */
+export function inferKind(object: KubernetesObject): Kind | undefined {
+  const templates = findPodTemplates(object.value, [])
+  if (templates.length === 0) return undefined
+  return {
+    group: object.group,
+    kind: object.kind,
+    roles: templates.map(path => ({
+      at: path.slice(0, -1),
+      pod: path.slice(-1),
+      name: roleName(path, object),
+      replicas: ['replicas'],
+    })),
+  }
+}
+
+/** What was assumed of an object that is read through its pod templates alone. */
+export function inferredWarning(object: KubernetesObject, kind: Kind): Warning {
+  const templates = kind.roles.map(role => inWords([...object.path, ...role.at, ...role.pod])).join(', ')
+  const text = `${object.kind} (${object.group}/${object.version}) is not a kind gpufare knows: its pods are read from ${templates}, as many as "replicas" beside it says`
+  return { code: 'gpu-count-inferred', text, place: object.document.placeOf([...object.path, 'kind']) }
+}
+
+function findPodTemplates(value: unknown, path: DocumentPath): readonly DocumentPath[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => findPodTemplates(item, [...path, index]))
+  if (!isMapping(value)) return []
+  const spec = value['spec']
+  if (path.length > 0 && isMapping(spec) && Array.isArray(spec['containers'])) return [path]
+  return Object.entries(value).flatMap(([key, inner]) => findPodTemplates(inner, [...path, key]))
+}
+
+/** `spec.worker.template` is the role "worker". */
+function roleName(path: DocumentPath, object: KubernetesObject): string {
+  const names = path.filter(step => typeof step === 'string' && step !== 'template' && step !== 'spec')
+  return String(names.at(-1) ?? object.kind.toLowerCase())
+}

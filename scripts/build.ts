@@ -5,7 +5,7 @@
  * - help.json: version and help texts, answered without the program; THIRD-PARTY-LICENSES.txt.
  */
 import { createHash } from 'node:crypto'
-import { appendFile, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
@@ -53,11 +53,15 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
 
 async function bundle(outfile: string, entry: string, plugins: Plugin[]): Promise<[string, Metafile]> {
   const { metafile } = await build({ ...shared, outfile, entryPoints: [entry], plugins: [...plugins, loadedLate] })
-  const source = await readFile(outfile)
-  if (source.some(byte => byte > 127)) throw new Error(`${outfile} is not ASCII`)
-  // by which bin/gpufare.js tells whether a code cache is of this very bundle
-  await appendFile(outfile, `//${createHash('sha256').update(source).digest('hex')}`)
+  const source = escapeNonAscii(await readFile(outfile, 'utf8'))
+  // by its hash bin/gpufare.js tells whether a code cache is of this very bundle
+  await writeFile(outfile, `${source}//${createHash('sha256').update(source).digest('hex')}`)
   return [basename(outfile), metafile]
+}
+
+/** esbuild writes ASCII but for regular expressions, where an escape means the same. */
+function escapeNonAscii(source: string): string {
+  return source.replace(/[^\0-\x7f]/g, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Leaves out every command but one: the others' imports in cli.ts are never reached. */
@@ -145,6 +149,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     await buildAll(made)
     await rm(dist, { recursive: true, force: true })
+    await chmod(made, 0o755)
     await rename(made, dist)
   } finally {
     await rm(made, { recursive: true, force: true })

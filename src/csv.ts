@@ -27,7 +27,7 @@ export function openTable(csv: string): Table {
         .filter(line => line.trim() !== '')
         .map(line => rowOf(splitCells(line))),
     rowsWith: (column, cell) =>
-      linesWith(csv, cell)
+      linesWith(csv, cell, headEnd + 1)
         .map(splitCells)
         .filter(cells => cells[columns.indexOf(column)] === cell)
         .map(rowOf),
@@ -40,15 +40,15 @@ export function numberIn(row: Row, column: string): number | undefined {
   return text === undefined || text === '' ? undefined : Number(text)
 }
 
-/** Lines with a cell that begins like this: to search is quicker than to split all lines. */
-function linesWith(csv: string, cell: string): string[] {
+/** Lines with a cell that has this text: to search is quicker than to split all lines. */
+function linesWith(csv: string, cell: string, from: number): string[] {
   const lines: string[] = []
-  let start = 0
-  for (let found = csv.indexOf(cell); found >= 0; found = csv.indexOf(cell, start)) {
-    start = csv.lastIndexOf('\n', found) + 1
-    const line = csv.slice(start, indexOrEnd(csv, '\n', found))
-    if (line.startsWith(cell) || line.includes(`,${cell},`) || line.endsWith(`,${cell}`)) lines.push(line)
-    start += line.length + 1
+  let found = csv.indexOf(cell, from)
+  while (found >= 0 && found < csv.length) {
+    const end = indexOrEnd(csv, '\n', found)
+    const line = `,${csv.slice(csv.lastIndexOf('\n', found) + 1, end).trimEnd()},`
+    if (line.includes(`,${cell},`) || line.includes(`,"${cell}",`)) lines.push(line.slice(1, -1))
+    found = csv.indexOf(cell, end + 1)
   }
   return lines
 }

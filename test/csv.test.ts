@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import { numberIn, openTable } from '../src/csv.ts'
+
+const table = openTable(`name,size,note
+a,1,plain
+b,2.5,"with, comma"
+"c ""quoted""",,""
+a,3,b
+`)
+
+describe('a table', () => {
+  test('has its cells by column, quoted ones without their quotes', () => {
+    expect(table.rows()).toEqual([
+      { name: 'a', size: '1', note: 'plain' },
+      { name: 'b', size: '2.5', note: 'with, comma' },
+      { name: 'c "quoted"', size: '', note: '' },
+      { name: 'a', size: '3', note: 'b' },
+    ])
+  })
+
+  test('finds the rows that have a text in one column, not in another', () => {
+    expect(table.rowsWith('name', 'a').map(row => row['size'])).toEqual(['1', '3'])
+    expect(table.rowsWith('name', 'b').map(row => row['size'])).toEqual(['2.5'])
+    expect(table.rowsWith('note', 'b').map(row => row['size'])).toEqual(['3'])
+    expect(table.rowsWith('name', 'pla')).toEqual([])
+    expect(table.rowsWith('note', 'with, comma')).toHaveLength(1)
+  })
+
+  test('finds the rows in which a cell is empty', () => {
+    expect(table.rowsWith('size', '').map(row => row['name'])).toEqual(['c "quoted"'])
+  })
+
+  test('may have lines that end as on Windows, or a last line without an end', () => {
+    expect(openTable('a,b\r\n1,2\r\n3,4').rows()).toEqual([
+      { a: '1', b: '2' },
+      { a: '3', b: '4' },
+    ])
+  })
+})
+
+test('an empty cell is no number', () => {
+  expect(table.rows().map(row => numberIn(row, 'size'))).toEqual([1, 2.5, undefined, 3])
+})

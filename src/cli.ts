@@ -3,12 +3,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import type { EstimateOptions } from './commands/estimate.ts'
 import type { SubmitOptions } from './commands/submit.ts'
 import { GpufareError, InputError } from './errors.ts'
-
-/** What stands behind `--`: options for sbatch or kubectl, and behind a second `--` the batch script's own arguments. */
-export interface PassedOn {
-  readonly schedulerArguments: readonly string[]
-  readonly scriptArguments: readonly string[]
-}
+import type { PassedOn } from './quoted-manifests.ts'
 
 /** The commands; each answers with the process's exit code. */
 export interface Commands {

@@ -1,0 +1,238 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { expect, test } from 'vitest'
+import { type SubmitOptions, submitQuoted } from '../../src/commands/submit.ts'
+import { type Config, emptyConfig } from '../../src/config.ts'
+import type { Fare } from '../../src/fare.ts'
+import type { Manifest } from '../../src/manifest.ts'
+import { quoteCandidate } from '../../src/quote.ts'
+import type { QuotedManifest } from '../../src/quoted-manifests.ts'
+import { sourced } from '../../src/sourced.ts'
+import { describeTerminal } from '../../src/terminal.ts'
+import { candidateOf, fareWith, gpuOf, hours, jobOf, machineOf, placementOf, pricesOf, roleOf } from '../builders.ts'
+
+const script = '#!/bin/bash\n#SBATCH --gres=gpu:a100:8\nsrun train\n'
+const csi = '\u001b['
+const up = `${csi}A`
+
+/** A folder with an sbatch that notes what it was given and answers as `lines` say. */
+function pretendSbatch(lines = 'echo "Submitted batch job 7"') {
+  const bin = mkdtempSync(join(tmpdir(), 'gpufare-test-'))
+  const noted = join(bin, 'noted')
+  writeFileSync(join(bin, 'sbatch'), `#!/bin/sh\nprintf '%s\\n' "$*" >> ${noted}\n${lines}\n`)
+  chmodSync(join(bin, 'sbatch'), 0o755)
+  return {
+    bin,
+    /** The command lines it was called with. */
+    calls: () => (existsSync(noted) ? readFileSync(noted, 'utf8').trimEnd().split('\n') : []),
+  }
+}
+
+/** One hour, more or less, on 8x A100 at $20: $18 to $24, P90 $24. */
+function fare(usdPerHour: number | 'unknown' = 20, more: Partial<Fare> = {}): Fare {
+  const job = jobOf({
+    roles: [roleOf({ partitions: [sourced('a100', { kind: 'assumed', reason: 'a test' })] })],
+    destination: { account: 'research' },
+  })
+  const machine = machineOf(gpuOf('a100-80gb'), 8)
+  const candidate = candidateOf(placementOf(machine, 8), { asRequested: true })
+  const prices = pricesOf(usdPerHour === 'unknown' ? {} : { [machine.name]: usdPerHour })
+  return fareWith([quoteCandidate(job, candidate, hours(0.9, 1, 1.2), 'on-demand', prices)], { job, ...more })
+}
+
+function quotedIn(bin: string, name = 'train.sbatch', more: Partial<QuotedManifest> = {}): QuotedManifest {
+  const path = join(mkdtempSync(join(tmpdir(), 'gpufare-test-')), name)
+  writeFileSync(path, script)
+  const manifest: Manifest = {
+    path,
+    name: path,
+    bytes: Buffer.from(script),
+    text: script,
+    schedulerArguments: [],
+    scriptArguments: [],
+    environment: { PATH: `${bin}:${process.env['PATH']}` },
+  }
+  return { manifest, config: emptyConfig, fares: [fare()], ...more }
+}
+
+/** A terminal that a person sits at, or not; `keys` are typed one after the other, each once something new is shown. */
+function pretendTerminal(keys: readonly string[] | undefined) {
+  const isTTY = keys !== undefined
+  const stream = () => {
+    const pipe = new PassThrough()
+    return Object.assign(pipe, { isTTY, columns: 100, end: () => pipe }) // like process.stderr it does not end
+  }
+  const streams = { stdin: stream(), stdout: stream(), stderr: stream() }
+  const shown = { stdout: '', stderr: '' }
+  const waiting = [...(keys ?? [])]
+  streams.stdout.on('data', chunk => {
+    shown.stdout += chunk
+  })
+  streams.stderr.on('data', chunk => {
+    shown.stderr += chunk
+    // inquirer hides the cursor when it has drawn its list, and listens right after that
+    if (String(chunk).includes(`${csi}?25l`)) setTimeout(() => streams.stdin.write(waiting.shift() ?? '\r'), 10)
+  })
+  return { terminal: describeTerminal(streams, { NO_COLOR: '1' }), shown }
+}
+
+const plain: SubmitOptions = { format: 'table', color: false }
+
+async function submitWith(
+  quoted: QuotedManifest | readonly [QuotedManifest, ...QuotedManifest[]],
+  options: Partial<SubmitOptions> = {},
+  keys?: readonly string[],
+) {
+  const { terminal, shown } = pretendTerminal(keys)
+  const exitCode = await submitQuoted('manifest' in quoted ? [quoted] : quoted, { ...plain, ...options }, terminal)
+  return { exitCode, ...shown }
+}
+
+test('with --yes the quote goes to stderr and stdout is the scheduler’s alone', async () => {
+  const { bin, calls } = pretendSbatch('echo 4711')
+  const quoted = quotedIn(bin)
+  const { exitCode, stdout, stderr } = await submitWith(quoted, { yes: true })
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '4711\n' })
+  expect(stderr).toContain('A100-80GB')
+  expect(stderr).toContain('$20')
+  expect(calls()).toEqual([quoted.manifest.path])
+})
+
+test('options behind -- and script arguments go along as they are', async () => {
+  const { bin, calls } = pretendSbatch()
+  const quoted = quotedIn(bin)
+  const manifest = {
+    ...quoted.manifest,
+    schedulerArguments: ['--parsable', '-p', 'a100'],
+    scriptArguments: ['--lr', '1'],
+  }
+  await submitWith({ ...quoted, manifest }, { yes: true })
+  expect(calls()).toEqual([`--parsable -p a100 ${manifest.path} --lr 1`])
+})
+
+test('the exit code and the words of the scheduler are its own', async () => {
+  const { bin } = pretendSbatch('echo "sbatch: error: Batch job submission failed: no" >&2; exit 255')
+  const { exitCode, stdout, stderr } = await submitWith(quotedIn(bin), { yes: true })
+  expect({ exitCode, stdout }).toEqual({ exitCode: 255, stdout: '' })
+  expect(stderr).toMatch(/sbatch: error: Batch job submission failed: no\n$/)
+})
+
+test('with nobody to ask nothing is submitted, and the flags to pass are named', async () => {
+  const { bin, calls } = pretendSbatch()
+  await expect(submitWith(quotedIn(bin))).rejects.toMatchObject({
+    exitCode: 4,
+    message: expect.stringMatching(/--max-cost.*--yes/),
+  })
+  expect(calls()).toEqual([])
+})
+
+test.each<[string, number, number | 'unknown', number | undefined]>([
+  ['an amount over the P90 total approves', 24.5, 20, undefined],
+  ['an amount under the P90 total refuses, although the median is less', 23, 20, 3],
+  ['an unknown price cannot be approved', 1000, 'unknown', 5],
+])('--max-cost: %s', async (_, maxCost, usdPerHour, refusal) => {
+  const { bin, calls } = pretendSbatch()
+  const submitting = submitWith(quotedIn(bin, 'train.sbatch', { fares: [fare(usdPerHour)] }), { maxCost })
+  if (refusal === undefined) expect((await submitting).exitCode).toBe(0)
+  else await expect(submitting).rejects.toMatchObject({ exitCode: refusal })
+  expect(calls()).toHaveLength(refusal === undefined ? 1 : 0)
+})
+
+test('--max-cost counts in the currency of the configuration', async () => {
+  const { bin } = pretendSbatch()
+  const config: Config = { ...emptyConfig, currency: { code: 'SEK', perUsd: 10 } }
+  await expect(submitWith(quotedIn(bin, 'train.sbatch', { config }), { maxCost: 239 })).rejects.toMatchObject({
+    exitCode: 3,
+  })
+  expect((await submitWith(quotedIn(bin, 'train.sbatch', { config }), { maxCost: 241 })).exitCode).toBe(0)
+})
+
+test('under the configured threshold no question is asked, and it says why', async () => {
+  const { bin, calls } = pretendSbatch()
+  const askAboveUsd = sourced(25, { kind: 'config', place: { file: 'gpufare.yaml', line: 1 } } as const)
+  const config: Config = { ...emptyConfig, askAboveUsd }
+  const { exitCode, stderr } = await submitWith(quotedIn(bin, 'train.sbatch', { config }))
+  expect(exitCode).toBe(0)
+  expect(stderr).toMatch(/no question asked: .*\$24.*ask-above.*\$25/)
+  expect(calls()).toHaveLength(1)
+})
+
+test('one manifest without a threshold is asked about with all the others', async () => {
+  const { bin, calls } = pretendSbatch()
+  const askAboveUsd = sourced(100, { kind: 'config', place: { file: 'gpufare.yaml', line: 1 } } as const)
+  const withThreshold = quotedIn(bin, 'a.sbatch', { config: { ...emptyConfig, askAboveUsd } })
+  await expect(submitWith([withThreshold, quotedIn(bin, 'b.sbatch')])).rejects.toMatchObject({ exitCode: 4 })
+  expect(calls()).toEqual([])
+})
+
+test('Enter alone stops: exit 4, nothing submitted', async () => {
+  const { bin, calls } = pretendSbatch()
+  await expect(submitWith(quotedIn(bin), {}, ['\r'])).rejects.toMatchObject({ exitCode: 4 })
+  expect(calls()).toEqual([])
+})
+
+test('a person who chooses as written submits; the question says where it goes and what it costs', async () => {
+  const { bin, calls } = pretendSbatch()
+  const { exitCode, stdout, stderr } = await submitWith(quotedIn(bin), {}, [up, up, '\r'])
+  expect(exitCode).toBe(0)
+  expect(stderr).toContain('Submit to Slurm (partition a100, account research)?')
+  expect(stderr).toContain('as written, 8x A100-80GB, about $20')
+  expect(stdout).toBe('Submitted batch job 7\n')
+  expect(calls()).toHaveLength(1)
+})
+
+test('every candidate is shown on request, and the question comes again', async () => {
+  const { bin, calls } = pretendSbatch()
+  const { exitCode, stderr } = await submitWith(quotedIn(bin), {}, [up, '\r', up, '\r'])
+  expect(exitCode).toBe(0)
+  expect(stderr.split('Submit to Slurm').length).toBeGreaterThan(2)
+  expect(stderr.lastIndexOf('show every candidate')).toBeLessThan(stderr.lastIndexOf('as written, 8x'))
+  expect(calls()).toHaveLength(1)
+})
+
+test('--dry-run prints the command a shell would run, and runs nothing', async () => {
+  const { bin, calls } = pretendSbatch()
+  const quoted = quotedIn(bin, "it's a job.sbatch")
+  const manifest = { ...quoted.manifest, schedulerArguments: ['--comment=a b'] }
+  const { exitCode, stdout } = await submitWith({ ...quoted, manifest }, { yes: true, dryRun: true })
+  expect(exitCode).toBe(0)
+  expect(stdout).toBe(`sbatch '--comment=a b' '${manifest.path.replace("'", "'\\''")}'\n`)
+  expect(calls()).toEqual([])
+})
+
+test('--dry-run asks as well', async () => {
+  const { bin } = pretendSbatch()
+  await expect(submitWith(quotedIn(bin), { dryRun: true }, ['\r'])).rejects.toMatchObject({ exitCode: 4 })
+})
+
+test('several manifests have one total and one question, and go in their order', async () => {
+  const { bin, calls } = pretendSbatch()
+  const [first, second] = [quotedIn(bin, 'a.sbatch'), quotedIn(bin, 'b.sbatch')]
+  const { exitCode, stderr } = await submitWith([first, second], {}, [up, up, '\r'])
+  expect(exitCode).toBe(0)
+  expect(stderr).toContain('as written, 2 jobs, about $40')
+  expect(calls()).toEqual([first.manifest.path, second.manifest.path])
+})
+
+test('the first manifest that is not taken ends it, and it says which were', async () => {
+  const { bin, calls } = pretendSbatch('case "$1" in *b.sbatch) exit 3;; esac')
+  const quoted = [quotedIn(bin, 'a.sbatch'), quotedIn(bin, 'b.sbatch'), quotedIn(bin, 'c.sbatch')] as const
+  const { exitCode, stderr } = await submitWith(quoted, { yes: true })
+  const [a, b, c] = quoted.map(each => each.manifest.path)
+  expect(exitCode).toBe(3)
+  expect(stderr).toContain(`${b} was not taken; submitted before it: ${a}; not tried: ${c}`)
+  expect(calls()).toEqual([a, b])
+})
+
+test('an option that would submit another manifest is refused before anything is shown', async () => {
+  const { bin } = pretendSbatch()
+  const quoted = quotedIn(bin, 'job.yaml')
+  const fares = [fare(20, { job: jobOf({ scheduler: 'kubernetes', kind: 'Job' }) })]
+  const manifest = { ...quoted.manifest, schedulerArguments: ['-f', 'other.yaml'] }
+  await expect(submitWith({ ...quoted, manifest, fares }, { yes: true })).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringContaining('-f'),
+  })
+})

@@ -11,7 +11,8 @@ export function bareWordOfKubectl(text: string): unknown {
   if (!/^[-+.0-9]/.test(text)) return text
   if (/^[-+]?\.(inf|Inf|INF)$/.test(text)) return Number.POSITIVE_INFINITY
   if (/^\.(nan|NaN|NAN)$/.test(text)) return Number.NaN
-  const digits = text.replaceAll('_', '')
+  // go-yaml takes underscores out of numbers, but not of those that begin with a point.
+  const digits = text.startsWith('.') ? text : text.replaceAll('_', '')
   const whole = /^([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+))$/.exec(digits)
   if (whole !== null) {
     const [, sign, hexadecimal, binary, octal = ''] = whole

@@ -250,12 +250,12 @@ function parseJson(chunk: string, start: number, lines: LineIndex): unknown {
     return JSON.parse(chunk)
   } catch (error) {
     const said = error instanceof Error ? error.message : ''
-    const position = /at position (\d+)/.exec(said)?.[1]
-    const place = lines.placeAt(start + (position === undefined ? chunk.length : Number(position)))
+    const position = Number(/at position (\d+)/.exec(said)?.[1] ?? chunk.length)
+    const place = lines.placeAt(start + position)
     throw new InputError([
       {
         place,
-        message: `not valid JSON: ${position === undefined ? 'it ends too early' : 'this character may not stand here'}`,
+        message: `not valid JSON: ${position >= chunk.length ? 'it ends too early' : 'this character may not stand here'}`,
         hint: 'kubectl reads a file that begins with { as strict JSON: quoted keys, no comma at the end, no comments',
       },
     ])
@@ -366,7 +366,8 @@ class Builder {
 
   private scalar(node: Node): unknown {
     if (!isScalar(node)) return null
-    const text = typeof node.value === 'string' ? node.value : ''
+    // Some tags (!!binary, !!timestamp) are resolved by the parser in any schema: their text is in the source.
+    const text = typeof node.value === 'string' ? node.value : (node.source ?? '')
     const tag = node.tag
     if (tag === undefined) {
       if (node.type !== 'PLAIN') return text

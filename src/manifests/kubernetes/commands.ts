@@ -1,8 +1,8 @@
 import { type CommandLine, type CommandWord, findCommandLines, peelCommand } from '../../command-lines.ts'
 import type { DocumentPath, YamlDocument } from '../../document.ts'
 import type { Warning } from '../../warning.ts'
+import type { Surroundings } from './neighbours.ts'
 import type { Container, PodSpec } from './schema.ts'
-import type { Surroundings } from './surroundings.ts'
 
 /** A container where it stands. */
 export interface PlacedContainer {

@@ -5,10 +5,10 @@ import type { Manifest } from '../../manifest.ts'
 import type { ManifestFormat } from '../manifest-format.ts'
 import { readJob } from './jobs.ts'
 import { findKind, KINDS, type Kind, runsNoPods } from './kinds.ts'
+import { readSurroundings, type Surroundings } from './neighbours.ts'
 import { type KubernetesObject, readObjects } from './objects.ts'
 import { refusePlaceholders, refuseUnrenderedText } from './placeholders.ts'
 import { retargetObjects } from './retarget.ts'
-import { readSurroundings, type Surroundings } from './surroundings.ts'
 import { inferKind, inferredWarning } from './unknown-kinds.ts'
 
 /** Kubernetes objects in YAML or JSON, as kubectl reads them. */

@@ -6,10 +6,10 @@ import { type Origin, type Sourced, sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import { readCommands } from './commands.ts'
 import { readGpuType, requiredLabels } from './gpu-type.ts'
+import type { Surroundings } from './neighbours.ts'
 import { amountOf, resourceFaults } from './resource-rules.ts'
 import { deviceOf } from './resources.ts'
 import type { Container, Pod, PodSpec } from './schema.ts'
-import type { Surroundings } from './surroundings.ts'
 
 /** What one pod asks for and starts. */
 export interface PodReading {

@@ -6,10 +6,10 @@ import type { Retarget } from '../manifest-format.ts'
 import { type Alteration, applyEdits, insertEntry, removeLine, renameKey, replaceScalar, withChange } from './edits.ts'
 import { labelMeaning, requiredLabels } from './gpu-type.ts'
 import type { Kind } from './kinds.ts'
+import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
 import { deviceOf } from './resources.ts'
 import { type RoleReading, readRoles } from './roles.ts'
-import type { Surroundings } from './surroundings.ts'
 
 /** An object that runs pods, and how to read it. */
 interface Target {

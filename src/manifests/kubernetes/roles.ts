@@ -4,10 +4,10 @@ import type { Role } from '../../job.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import type { Kind, RoleRow } from './kinds.ts'
+import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
 import { type PodReading, podFaults, readPod } from './pods.ts'
 import { type Metadata, Pod, WholeNumber } from './schema.ts'
-import type { Surroundings } from './surroundings.ts'
 
 /** A role of an object, found and checked, before the object's own limits are laid over it. */
 export interface RoleReading {

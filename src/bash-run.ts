@@ -271,7 +271,7 @@ function runCommand(command: CommandNode | CompoundList, shell: Shell): Outcome 
       shell.functions.set(command.name.value, command)
       return SUCCEEDED
     case 'If':
-      return runIf([{ clause: command.clause, then: command.then }, ...command.elif], command.else, shell)
+      return runIf([command, ...command.elif], command.else, shell)
     case 'For':
       return runFor(command.name.value, command.wordlist, command.body, shell)
     case 'ArithmeticFor': {

@@ -1,5 +1,6 @@
 import type { Fault, Place } from './errors.ts'
 import { type Sourced, sourced, withoutAbsent } from './sourced.ts'
+import { parseDuration, secondsPerDay, secondsPerHour, secondsPerMinute } from './units.ts'
 
 /** A measured speed the user vouches for: `2450 samples/s on 8xa100-80gb`. */
 export interface DeclaredThroughput {
@@ -54,7 +55,7 @@ interface Kind<T> {
 const SUFFIXES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, b: 1e9, t: 1e12 }
 
 /** `7B`, `1.5k`, `1_000`, `300B tokens` (the unit's name may follow), `2,450`, `3e-4`; undefined for anything else. */
-export function readCount(value: string, unit?: RegExp): number | undefined {
+function readCount(value: string, unit?: RegExp): number | undefined {
   const match = /^([\d_,]*\.?\d+(?:e[+-]?\d+)?)\s*([kmgbt]?)\s*([a-z]*)$/i.exec(value.trim())
   if (match === null) return undefined
   const [, digits = '', suffix = '', word = ''] = match
@@ -64,23 +65,12 @@ export function readCount(value: string, unit?: RegExp): number | undefined {
   return Number.isFinite(number) && factor !== undefined ? number * factor : undefined
 }
 
-const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-
-/** `4h`, `90m`, `2h30m`, `1.5d`, or as Slurm writes it with hours: `4:00:00`, `1-02:00:00`. Answers seconds. */
-export function readDuration(value: string): number | undefined {
-  const text = value.trim().toLowerCase()
-  const clock = /^(?:(\d+)-)?(\d+):([0-5]?\d):([0-5]?\d)$/.exec(text)
-  if (clock !== null) {
-    const [days = 0, hours = 0, minutes = 0, seconds = 0] = clock.slice(1).map(part => Number(part ?? 0))
-    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-  }
-  if (!/^(?:\d+(?:\.\d+)?\s*(?:s|m|h|d|w)[a-z]*\s*)+$/.test(text)) return undefined
-  let total = 0
-  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)\s*([a-z]+)/g)) {
-    if (!/^(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$/.test(unit)) return undefined
-    total += Number(amount) * (SECONDS_OF[unit.charAt(0)] ?? Number.NaN)
-  }
-  return total
+/** Seconds of `4h`, `90m`, `2h30m`, `1.5d`, or of hours as Slurm writes them, `4:00:00` and `1-02:00:00`. */
+function readDuration(value: string): number | undefined {
+  const clock = /^(?:(\d+)-)?(\d+):([0-5]?\d):([0-5]?\d)$/.exec(value.trim())
+  if (clock === null) return parseDuration(value)
+  const [days = 0, hours = 0, minutes = 0, seconds = 0] = clock.slice(1).map(part => Number(part ?? 0))
+  return days * secondsPerDay + hours * secondsPerHour + minutes * secondsPerMinute + seconds
 }
 
 /** `8xa100-80gb` or `a100-80gb` (one GPU). */

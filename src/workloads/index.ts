@@ -1,11 +1,235 @@
-import type { Job } from '../job.ts'
+import { type CommandLine, findCommandLines } from '../command-lines.ts'
+import { describePlace } from '../errors.ts'
+import type { Job, Role } from '../job.ts'
+import { baseName } from '../launchers.ts'
+import type { ModelTable } from '../model.ts'
 import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
-import type { ReferredFiles } from './workload-reader.ts'
+import { referredPath } from './config-files.ts'
+import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
+import { huggingface } from './huggingface.ts'
+import { megatron } from './megatron.ts'
+import { nanogpt } from './nanogpt.ts'
+import { compareWithRequest, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
+import { pytorch } from './pytorch.ts'
+import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
+/** In order of preference: who knows its own flags best comes first. */
+const readers: readonly WorkloadReader[] = [megatron, nanogpt, huggingface, pytorch]
+
+/** A command line with the role whose GPUs it uses. */
+interface Run {
+  readonly commandLine: CommandLine
+  readonly role: Role
+}
+
+/** A run and what was read of it. */
+interface ReadRun extends Run {
+  readonly reading: WorkloadReading
+  readonly peers: Peers
+}
+
+/** Paths of files that the job's command lines refer to, as written there; with more files read, there may be more. */
+export function findReferredPaths(job: Job, files: ReferredFiles): readonly string[] {
+  const runs = runsOf(job, files)
+  const scripts = job.roles.flatMap(role => role.commandLines).flatMap(line => shellScriptOf(line) ?? [])
+  const wanted = runs.flatMap(({ commandLine }) => readers.flatMap(reader => reader.refersTo(commandLine)))
+  return [...new Set([...scripts, ...wanted])]
+}
+
+/** The runs a job makes: what is computed, with every value's origin. What cannot be known is absent. */
 export function readWorkloads(
-  _job: Job,
-  _files: ReferredFiles,
+  job: Job,
+  files: ReferredFiles,
+  models: ModelTable,
 ): { workloads: readonly Workload[]; warnings: readonly Warning[] } {
-  return { workloads: [], warnings: [] }
+  const runs = runsOf(job, files)
+  const read = runs.flatMap(run => readRun(run, runs, job, files) ?? [])
+  const completed = read.map(({ reading, role }) => {
+    const workload: Workload = { ...reading.workload, role: role.name }
+    const declared = workload.purpose === 'train' ? applyDeclarations(workload, job.declarations) : workload
+    return deriveValues(resolveModel(declared, job.declarations, models), reading.batchGrows ?? false)
+  })
+  const merged = mergeSame(completed, read)
+  const workloads = merged.length > 0 ? merged : declaredAlone(job, models)
+  const warnings = [
+    ...read.flatMap(({ reading }) => reading.warnings),
+    ...read.flatMap(run => explainLaunch(run, runs)),
+    ...explainRuns(workloads),
+    ...explainChildJobs(job),
+    ...explainIgnorance(job, workloads),
+  ]
+  return { workloads, warnings: withoutRepeats(warnings) }
+}
+
+/** Every command line with the role it works in, shell scripts that were read followed into. */
+function runsOf(job: Job, files: ReferredFiles): Run[] {
+  return job.roles.flatMap(role =>
+    role.commandLines
+      .flatMap(line => followScript(line, files, 0))
+      .map(commandLine => ({ commandLine, role: workingRole(commandLine, role, job) })),
+  )
+}
+
+/**
+ * The role whose GPUs a command uses: the component that `srun --het-group` names; for a launcher without GPUs the one
+ * that has them and starts nothing itself (MPIJob).
+ */
+function workingRole(commandLine: CommandLine, role: Role, job: Job): Role {
+  const group = commandLine.launches.flatMap(launch => launchOption(launch, ['het-group']) ?? [])[0]
+  const component = group !== undefined && /^\d+$/.test(group) ? job.roles[Number(group)] : undefined
+  if (component !== undefined) return component
+  if (role.gpuCount.value > 0) return role
+  return job.roles.find(other => other.gpuCount.value > 0 && other.commandLines.length === 0) ?? role
+}
+
+/** Shell scripts within shell scripts that are followed. */
+const DEEPEST_SCRIPT = 4
+
+function shellScriptOf(line: CommandLine): string | undefined {
+  if (!/\.(sh|bash|sbatch|slurm)$/.test(line.program)) return undefined
+  return referredPath({
+    text: line.program.includes('$') ? undefined : line.program,
+    written: line.program,
+    place: line.place,
+  })
+}
+
+function followScript(line: CommandLine, files: ReferredFiles, depth: number): CommandLine[] {
+  const path = shellScriptOf(line)
+  const file = path === undefined ? undefined : files.get(path)
+  const text = line.writtenFiles.get(line.program) ?? (file !== undefined && 'text' in file ? file.text : undefined)
+  if (path === undefined || text === undefined || depth > DEEPEST_SCRIPT) return [line]
+  const { commandLines } = findCommandLines(text, {
+    file: path,
+    firstLine: 1,
+    variables: line.environment,
+    arguments: line.arguments.flatMap(word => word.text ?? []),
+  })
+  return commandLines
+    .map(inner => ({
+      ...inner,
+      launches: [...line.launches, ...inner.launches],
+      conditional: line.conditional || inner.conditional,
+      ...((inner.arm ?? line.arm) ? { arm: inner.arm ?? line.arm } : {}),
+      repetitions: line.repetitions * inner.repetitions,
+      background: line.background || inner.background,
+    }))
+    .flatMap(inner => followScript(inner, files, depth + 1))
+}
+
+function readRun(run: Run, runs: readonly Run[], job: Job, files: ReferredFiles): ReadRun | undefined {
+  const { commandLine, role } = run
+  const peers = peersOf(rolesOfSame(run, runs))
+  const processes = countProcesses(commandLine, peers)
+  for (const reader of readers) {
+    const reading = reader.read(commandLine, { job, role, peers, processes, files })
+    if (reading !== undefined) return { ...run, reading, peers }
+  }
+  return undefined
+}
+
+/** Roles that start the same program with the same arguments: one distributed run over all of them. */
+function rolesOfSame({ commandLine, role }: Run, runs: readonly Run[]): Role[] {
+  const same = runs
+    .filter(other => describeCommand(other.commandLine) === describeCommand(commandLine))
+    .map(other => other.role)
+  return [...new Set([role, ...same])]
+}
+
+function describeCommand({ program, arguments: words }: CommandLine): string {
+  return JSON.stringify([program, ...words.map(word => word.written)])
+}
+
+/** What is computed, whoever computes it. */
+function describeValues(workload: Workload): string {
+  const { place, conditional, repetitions, ...values } = workload
+  return JSON.stringify(values, (key, value) => (key === 'origin' ? undefined : value))
+}
+
+/**
+ * Runs that compute the same: those of a loop become one with repetitions; those on several ways through the script, of
+ * which one is taken (start anew or resume), become one that is sure to run.
+ */
+function mergeSame(workloads: readonly Workload[], runs: readonly ReadRun[]): Workload[] {
+  const merged = new Map<string, Workload>()
+  workloads.forEach((workload, index) => {
+    const run = runs[index]
+    const arm = run?.commandLine.arm
+    const where = arm === undefined ? describePlace(workload.place) : `branch ${arm.branch}`
+    const key = `${where} ${describeValues(workload)}`
+    const before = merged.get(key)
+    const isOtherArm =
+      before !== undefined && arm !== undefined && describePlace(before.place) !== describePlace(workload.place)
+    if (before === undefined) merged.set(key, workload)
+    else if (isOtherArm) merged.set(key, { ...before, conditional: false })
+    else merged.set(key, { ...before, repetitions: before.repetitions + workload.repetitions })
+  })
+  return [...merged.values()]
+}
+
+/** A run of which only the declarations speak. */
+function declaredAlone(job: Job, models: ModelTable): Workload[] {
+  const { model, params, tokens, samples, epochs, steps } = job.declarations
+  const declared = model ?? params ?? tokens ?? samples ?? epochs ?? steps
+  const role = job.roles.find(each => each.gpuCount.value > 0) ?? job.roles[0]
+  if (declared === undefined || role === undefined) return []
+  const place = declared.origin.kind === 'annotation' ? declared.origin.place : job.place
+  const bare: Workload = { purpose: 'train', place, role: role.name, repetitions: 1, conditional: false }
+  return [deriveValues(resolveModel(applyDeclarations(bare, job.declarations), job.declarations, models), false)]
+}
+
+function explainLaunch({ commandLine, role, reading, peers }: ReadRun, runs: readonly Run[]): Warning[] {
+  const beside = runs.some(
+    other => other.commandLine !== commandLine && other.commandLine.background && other.role === role,
+  )
+  return compareWithRequest(commandLine, reading.workload.processes?.value, peers, commandLine.background && beside)
+}
+
+function explainRuns(workloads: readonly Workload[]): Warning[] {
+  const trained = workloads.filter(workload => workload.purpose === 'train')
+  const roles = new Set(trained.map(workload => workload.role))
+  const [role] = roles
+  const own = trained.filter(workload => workload.role === role)
+  const runs = own.reduce((sum, workload) => sum + workload.repetitions, 0)
+  const first = own[0]
+  if (runs < 2 || first === undefined) return []
+  const places = own.map(
+    ({ place, repetitions }) => `${describePlace(place)}${repetitions > 1 ? ` (${repetitions} times)` : ''}`,
+  )
+  return [
+    { code: 'multiple-runs', text: `this job makes ${runs} training runs: ${places.join(', ')}`, place: first.place },
+  ]
+}
+
+function explainChildJobs(job: Job): Warning[] {
+  const submissions = job.roles.flatMap(role => role.commandLines).filter(line => baseName(line.program) === 'sbatch')
+  const [first] = submissions
+  if (first === undefined) return []
+  const count = submissions.reduce((sum, line) => sum + line.repetitions, 0)
+  const jobs = count === 1 ? 'another job' : `${count} other jobs`
+  return [
+    { code: 'child-jobs', text: `the script submits ${jobs}, whose cost is not in this quote`, place: first.place },
+  ]
+}
+
+function explainIgnorance(job: Job, workloads: readonly Workload[]): Warning[] {
+  const hasGpus = job.roles.some(role => role.gpuCount.value > 0)
+  const isKnown = workloads.some(
+    ({ purpose, steps, epochs, samples, tokens }) =>
+      purpose === 'train' && (steps ?? epochs ?? samples ?? tokens) !== undefined,
+  )
+  if (!hasGpus || isKnown || job.declarations.runtime !== undefined) return []
+  return [
+    {
+      code: 'no-training-facts',
+      text: 'nothing here says what is trained for how long: only the time limit bounds the cost',
+      place: job.place,
+    },
+  ]
+}
+
+function withoutRepeats(warnings: readonly Warning[]): Warning[] {
+  const seen = new Map(warnings.map(warning => [`${warning.code} ${warning.text}`, warning]))
+  return [...seen.values()]
 }

@@ -1,14 +1,30 @@
 import type { CommandLine } from '../command-lines.ts'
 import type { Job, Role } from '../job.ts'
+import type { Sourced } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
+import type { Peers } from './processes.ts'
 
 /** Text of the files that command lines refer to, by the path as written there; a path that was not read says why. */
 export type ReferredFiles = ReadonlyMap<string, { readonly text: string } | { readonly notRead: string }>
 
+/** Where a command line runs. */
+export interface RunContext {
+  readonly job: Job
+  readonly role: Role
+  /** Machines and GPUs of all roles that start this same command. */
+  readonly peers: Peers
+  /** Processes its launchers start, as far as known. */
+  readonly processes: Sourced<number> | undefined
+  readonly files: ReferredFiles
+}
+
 /** What a reader found: the run, and what the user should know about how it was read. */
 export interface WorkloadReading {
+  /** Only what is written; what follows from it is worked out in one place for all frameworks. */
   readonly workload: Workload
+  /** The batch grows over the first steps (`--rampup-batch-size`), so that samples do not say how many steps. */
+  readonly batchGrows?: boolean
   readonly warnings: readonly Warning[]
 }
 
@@ -18,5 +34,5 @@ export interface WorkloadReader {
   /** Files it would like to see, as written in the command line. */
   refersTo(commandLine: CommandLine): readonly string[]
   /** The run this command line makes; undefined when it is not this framework's. */
-  read(commandLine: CommandLine, role: Role, job: Job, files: ReferredFiles): WorkloadReading | undefined
+  read(commandLine: CommandLine, context: RunContext): WorkloadReading | undefined
 }

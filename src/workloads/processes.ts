@@ -1,0 +1,114 @@
+import type { CommandLine, Launch } from '../command-lines.ts'
+import { describePlace } from '../errors.ts'
+import type { Role } from '../job.ts'
+import { type Sourced, sourced } from '../sourced.ts'
+import type { Warning } from '../warning.ts'
+
+/** Roles that start one distributed run together: a PyTorchJob's master and workers. */
+export interface Peers {
+  readonly machines: number
+  readonly gpuCount: number
+  readonly gpusPerMachine: number
+}
+
+/** The machines of roles taken together. */
+export function peersOf(roles: readonly Role[]): Peers {
+  const sum = (count: (role: Role) => number) => roles.reduce((total, role) => total + count(role), 0)
+  return {
+    machines: sum(role => role.replicas.value),
+    gpuCount: sum(role => role.gpuCount.value),
+    gpusPerMachine: Math.max(0, ...roles.map(role => role.gpusPerReplica.value)),
+  }
+}
+
+/** Launchers that start one process for each GPU they are to use. */
+const ONE_PROCESS_A_GPU = ['torchrun', 'accelerate', 'deepspeed', 'horovodrun', 'composer']
+
+/** The launch that says how many processes run: the innermost that counts. */
+export function countingLaunch(commandLine: CommandLine): Launch | undefined {
+  return commandLine.launches.findLast(launch => launch.launcher !== 'python')
+}
+
+/** `--hostfile`, `--nproc_per_node=gpu`: an option as the launcher was given it; undefined where it was not. */
+export function launchOption(launch: Launch, names: readonly string[]): string | undefined {
+  for (const [index, word] of launch.options.entries()) {
+    const match = /^--?([\w-]+?)(?:=(.*))?$/s.exec(word.written)
+    if (match?.[1] === undefined || !names.includes(match[1].replaceAll('_', '-'))) continue
+    return match[2] ?? launch.options[index + 1]?.written ?? ''
+  }
+  return undefined
+}
+
+/**
+ * Processes that train together, as the launcher says or as it does when told nothing (torchrun: one; accelerate and
+ * deepspeed: one for each GPU). Undefined where that hangs on what is not known.
+ */
+export function countProcesses(commandLine: CommandLine, peers: Peers): Sourced<number> | undefined {
+  const launch = countingLaunch(commandLine)
+  if (launch === undefined) {
+    return peers.gpuCount === 1 ? sourced(1, { kind: 'computed', formula: 'one GPU, one process' }) : undefined
+  }
+  const at = describePlace(commandLine.place)
+  const counted = (count: number, formula: string) =>
+    sourced(count, { kind: 'computed', formula: `${formula} (${launch.launcher}, ${at})` })
+  const { nodes, processesPerNode, processes } = launch
+  if (processes !== undefined) return counted(processes, `${processes} processes`)
+  const perNode = processesPerNode ?? (takesAllGpus(launch) ? peers.gpusPerMachine : undefined)
+  const machines = nodes ?? machinesWithoutWord(launch, peers)
+  if (perNode === undefined || perNode === 0 || machines === undefined) return undefined
+  return counted(machines * perNode, `${machines} nodes x ${perNode} processes`)
+}
+
+function takesAllGpus(launch: Launch): boolean {
+  if (launch.launcher === 'torchrun')
+    return /^(gpu|auto)$/.test(launchOption(launch, ['nproc-per-node', 'nproc']) ?? '')
+  if (launch.launcher === 'accelerate') {
+    return launchOption(launch, ['num-processes']) === undefined && launchOption(launch, ['config-file']) === undefined
+  }
+  return launch.launcher === 'deepspeed' && launchOption(launch, ['num-gpus', 'include']) === undefined
+}
+
+function machinesWithoutWord(launch: Launch, peers: Peers): number | undefined {
+  if (launch.launcher === 'deepspeed') return launchOption(launch, ['hostfile']) === undefined ? 1 : peers.machines
+  if (launch.launcher === 'accelerate') return launchOption(launch, ['num-machines']) === undefined ? 1 : undefined
+  // An elastic range or a variable: the machines that were asked for are the ones it gets.
+  return launch.launcher === 'torchrun' ? peers.machines : undefined
+}
+
+/** Where the launcher and the request disagree: fewer processes than GPUs, other machines than were asked for. */
+export function compareWithRequest(
+  commandLine: CommandLine,
+  processes: number | undefined,
+  peers: Peers,
+  narrowed: boolean,
+): Warning[] {
+  const launch = countingLaunch(commandLine)
+  if (launch === undefined || peers.gpuCount === 0 || narrowed) return []
+  const { place } = commandLine
+  const warnings: Warning[] = []
+  const { launcher, nodes, processesPerNode } = launch
+  if (!ONE_PROCESS_A_GPU.includes(launcher)) return []
+  if (nodes !== undefined && nodes > peers.machines) {
+    warnings.push({
+      code: 'conflict',
+      text: `${launcher} is told ${nodes} nodes, ${peers.machines} are requested: it would wait for the others`,
+      place,
+    })
+  }
+  if (processesPerNode !== undefined && processesPerNode > peers.gpusPerMachine) {
+    warnings.push({
+      code: 'conflict',
+      text: `${launcher} starts ${processesPerNode} processes on a node that has ${peers.gpusPerMachine} GPUs`,
+      place,
+    })
+  }
+  if (warnings.length === 0 && processes !== undefined && processes < peers.gpuCount) {
+    const idle = peers.gpuCount - processes
+    warnings.push({
+      code: 'idle-gpus',
+      text: `${peers.gpuCount} GPUs are requested, ${launcher} starts ${processes} ${processes === 1 ? 'process' : 'processes'}: ${idle} ${idle === 1 ? 'GPU has' : 'GPUs have'} nothing to do`,
+      place,
+    })
+  }
+  return warnings
+}

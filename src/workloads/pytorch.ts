@@ -1,0 +1,311 @@
+import type { CommandLine } from '../command-lines.ts'
+import { baseName } from '../launchers.ts'
+import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
+import type { Warning } from '../warning.ts'
+import type { Precision, Workload } from '../workload.ts'
+import { precisionOf } from './config-files.ts'
+import {
+  explainRepeated,
+  type Flags,
+  findFlag,
+  type Given,
+  known,
+  numberFlag,
+  positiveFlag,
+  readFlags,
+  switchFlag,
+  textFlag,
+} from './flags.ts'
+import { countingLaunch, type Peers } from './processes.ts'
+import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
+import type { RunContext, WorkloadReader } from './workload-reader.ts'
+
+/** Usual names of scripts' own options, and of Lightning's and Hydra's keys. */
+const TABLE: FlagTable = {
+  steps: [
+    'max-steps',
+    'max-iters',
+    'max-iterations',
+    'max-iter',
+    'num-steps',
+    'n-steps',
+    'train-steps',
+    'num-train-steps',
+    'training-steps',
+    'total-steps',
+    'max-updates',
+    'max-update',
+    'total-iters',
+    'num-iters',
+    'num-iterations',
+    'iterations',
+    'steps',
+    'trainer.max-steps',
+    'training.max-steps',
+    'train.max-steps',
+  ],
+  epochs: [
+    'epochs',
+    'max-epochs',
+    'max-epoch',
+    'num-epochs',
+    'n-epochs',
+    'nepochs',
+    'num-train-epochs',
+    'train-epochs',
+    'trainer.max-epochs',
+    'training.epochs',
+    'train.epochs',
+    'training.num-epochs',
+  ],
+  globalBatch: [
+    'global-batch-size',
+    'total-batch-size',
+    'effective-batch-size',
+    'model.global-batch-size',
+    'data.global-batch-size',
+  ],
+  microBatch: [
+    'batch-size-per-rank',
+    'batch-size-per-gpu',
+    'batch-size-per-device',
+    'per-gpu-batch-size',
+    'per-device-batch-size',
+    'per-gpu-train-batch-size',
+    'device-batch-size',
+    'micro-batch-size',
+    'local-batch-size',
+    'samples-per-gpu',
+    'train-micro-batch-size-per-gpu',
+    'model.micro-batch-size',
+    'training.local-batch-size',
+  ],
+  gradientAccumulation: [
+    'gradient-accumulation-steps',
+    'grad-accum-steps',
+    'grad-accumulation-steps',
+    'accumulation-steps',
+    'accumulate-grad-batches',
+    'accum-iter',
+    'grad-accum',
+    'trainer.accumulate-grad-batches',
+  ],
+  sequenceLength: [
+    'seq-len',
+    'seq-length',
+    'sequence-length',
+    'max-seq-len',
+    'max-seq-length',
+    'block-size',
+    'context-length',
+    'max-context-width',
+    'ctx-len',
+    'model.encoder-seq-length',
+    'data.seq-len',
+    'training.seq-len',
+  ],
+  loraRank: ['lora-r', 'lora-rank'],
+  modelName: ['model', 'arch', 'a', 'model-name', 'model-name-or-path', 'model.name', 'architecture', 'network'],
+  dataset: ['dataset', 'dataset-name', 'datamodule', 'data.name'],
+  optimizer: ['optimizer', 'optim', 'opt'],
+}
+
+/** A batch of which only the program knows whether it is one process's or everybody's. */
+const BATCH = [
+  'batch-size',
+  'batch',
+  'bs',
+  'b',
+  'batchsize',
+  'train-batch-size',
+  'data.batch-size',
+  'datamodule.batch-size',
+  'datamodule.batch-size.train',
+  'dataset.batch-size',
+  'training.batch-size',
+  'train.batch-size',
+]
+
+const DEVICES = ['trainer.devices', 'devices', 'trainer.gpus', 'gpus']
+const NODES = ['trainer.num-nodes', 'num-nodes']
+
+/** What a program's name says it does; training is what has a length or a batch and is none of these. */
+const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
+  [
+    /(^|[_.-])(pre-?process|prepare|prep|download|convert|tokenize|make|build|score|plot|export|merge|extract|watch|monitor|setup|collect|stats|index|bench|benchmark|profile|check|visuali[sz]e|compile)/,
+    'other',
+  ],
+  [/(^|[_.-])(eval|evaluate|evaluation|test|validate|val)([_.-]|$)/, 'evaluate'],
+  [/(^|[_.-])(infer|inference|predict|generate|sample|translate|transcribe|demo)([_.-]|$)/, 'infer'],
+  [/(^|[_.-])(serve|server|serving|api_server)([_.-]|$)/, 'serve'],
+]
+
+/** Any Python program with the usual option names; says little, so that it says nothing wrong. */
+export const pytorch: WorkloadReader = {
+  name: 'pytorch',
+
+  refersTo() {
+    return []
+  },
+
+  read(commandLine, context) {
+    if (!runsPython(commandLine)) return undefined
+    const flags = readFlags(commandLine)
+    const given = readTable(flags, TABLE)
+    const batch = positiveFlag(flags, BATCH)
+    const epochs = known(withDecay(given.epochs, flags))
+    const purpose = purposeOf(commandLine)
+    const hasLength = known(given.steps) !== undefined || epochs !== undefined
+    const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)
+    if (purpose === 'other' || (purpose === 'train' && !hasLength && !hasBatch)) return undefined
+    const isLightning = usesLightning(flags)
+    const { processes, warnings } = processesOf(flags, commandLine, context, isLightning)
+    const framework = frameworkOf(flags, commandLine, isLightning)
+    const batches = batchesOf(batch, given, processes, isLightning)
+    const isTraining = purpose === 'train'
+    const workload: Workload = {
+      purpose,
+      place: commandLine.place,
+      role: '',
+      repetitions: commandLine.repetitions,
+      conditional: commandLine.conditional,
+      ...withoutAbsent({
+        framework:
+          framework === undefined ? undefined : sourced(framework, { kind: 'manifest', place: commandLine.place }),
+        modelName: known(given.modelName),
+        dataset: publicName(known(given.dataset)),
+        steps: isTraining ? known(given.steps) : undefined,
+        epochs: isTraining ? epochs : undefined,
+        ...batches,
+        sequenceLength: known(given.sequenceLength),
+        precision: precisionFrom(flags),
+        method: isTraining ? methodOf(given.loraRank, framework) : undefined,
+        loraRank: known(given.loraRank),
+        optimizer: given.optimizer,
+        compiled: known(switchFlag(flags, ['compile', 'torch-compile'])),
+        processes,
+      }),
+    }
+    return { workload, warnings: [...warnings, ...explainRepeated(flags, [...namesOf(TABLE), ...BATCH])] }
+  },
+}
+
+function runsPython({ launches, program }: CommandLine): boolean {
+  if (program === '-c' || program === '-') return false
+  return (
+    /\.py$/.test(program) ||
+    launches.some(launch => /^(python|torchrun|accelerate|deepspeed|composer)$/.test(launch.launcher))
+  )
+}
+
+function purposeOf({ program }: CommandLine): Workload['purpose'] {
+  const name = baseName(program).replace(/\.py$/, '').toLowerCase()
+  return PURPOSES.find(([pattern]) => pattern.test(name))?.[1] ?? 'train'
+}
+
+/** Epochs at the full rate and those of its decay, which pytorch-CycleGAN-and-pix2pix trains after them. */
+function withDecay(epochs: Given<number>, flags: Flags): Given<number> {
+  const decay = numberFlag(flags, ['n-epochs-decay', 'niter-decay'])
+  if (decay === undefined || epochs === undefined || epochs === 'unknown') return epochs
+  if (decay === 'unknown') return 'unknown'
+  return sourced(epochs.value + decay.value, {
+    kind: 'computed',
+    formula: `${epochs.value} epochs + ${decay.value} while the rate decays`,
+  })
+}
+
+/** Lightning's Trainer has keys of its own, in Hydra's form or as flags of older versions. */
+function usesLightning(flags: Flags): boolean {
+  const keys = [
+    'trainer.devices',
+    'trainer.max-steps',
+    'trainer.max-epochs',
+    'trainer.num-nodes',
+    'trainer.precision',
+    'replace-sampler-ddp',
+    'accumulate-grad-batches',
+    'num-sanity-val-steps',
+  ]
+  return hasFlag(flags, keys)
+}
+
+/** Lightning starts its own processes: devices times nodes. */
+function processesOf(
+  flags: Flags,
+  commandLine: CommandLine,
+  context: RunContext,
+  isLightning: boolean,
+): { processes: Sourced<number> | undefined; warnings: readonly Warning[] } {
+  if (!isLightning) return { processes: context.processes, warnings: [] }
+  const devices = numberFlag(flags, DEVICES)
+  const nodes = numberFlag(flags, NODES)
+  const warnings =
+    nodes === undefined || nodes === 'unknown' ? [] : compareNodes(flags, nodes.value, commandLine, context.peers)
+  if (devices === undefined || devices === 'unknown' || devices.value < 1 || nodes === 'unknown')
+    return { processes: context.processes, warnings }
+  const count = devices.value * (nodes?.value ?? 1)
+  return {
+    processes: sourced(count, { kind: 'computed', formula: `${devices.value} devices x ${nodes?.value ?? 1} nodes` }),
+    warnings,
+  }
+}
+
+function compareNodes(flags: Flags, nodes: number, commandLine: CommandLine, peers: Peers): Warning[] {
+  if (nodes === peers.machines || peers.machines === 0) return []
+  const flag = findFlag(flags, NODES)
+  const text = `${flag?.written ?? '--num_nodes'} is ${nodes}, ${peers.machines} nodes are requested`
+  return [{ code: 'conflict', text, place: flag?.place ?? commandLine.place }]
+}
+
+function frameworkOf(flags: Flags, commandLine: CommandLine, isLightning: boolean): string | undefined {
+  // NeMo is Lightning with a model section of its own.
+  if (isLightning) return hasFlag(flags, ['model.global-batch-size', 'model.micro-batch-size']) ? 'nemo' : 'lightning'
+  const launcher = countingLaunch(commandLine)?.launcher ?? ''
+  return ['torchrun', 'accelerate', 'deepspeed'].includes(launcher) ? 'pytorch' : undefined
+}
+
+type Batches = Pick<Workload, 'globalBatch' | 'microBatch' | 'gradientAccumulation'>
+
+/** One process's batch or everybody's: known for names that say so, for Lightning (per device), and for a single process. */
+function batchesOf(
+  batch: Given<number>,
+  given: { globalBatch: Given<number>; microBatch: Given<number>; gradientAccumulation: Given<number> },
+  processes: Sourced<number> | undefined,
+  isLightning: boolean,
+): Batches {
+  const once: Given<number> = sourced(1, { kind: 'assumed', reason: 'no accumulation is asked for' })
+  const accumulation = given.gradientAccumulation === undefined ? once : known(given.gradientAccumulation)
+  const globalBatch = known(given.globalBatch)
+  const micro = known(given.microBatch) ?? (isLightning ? known(batch) : undefined)
+  if (globalBatch !== undefined) return withoutAbsent({ globalBatch, microBatch: micro })
+  if (micro !== undefined) return withoutAbsent({ microBatch: micro, gradientAccumulation: accumulation })
+  const single = known(batch)
+  if (single === undefined || processes?.value !== 1 || given.microBatch === 'unknown') return {}
+  if (given.gradientAccumulation === undefined) return { globalBatch: single }
+  return withoutAbsent({ microBatch: single, gradientAccumulation: accumulation })
+}
+
+function precisionFrom(flags: Flags): Sourced<Precision> | undefined {
+  for (const name of ['bf16', 'fp16'] as const) {
+    const on = known(switchFlag(flags, [name]))
+    if (on?.value === true) return sourced(name, on.origin)
+  }
+  const word = known(
+    textFlag(flags, ['trainer.precision', 'precision', 'mixed-precision', 'amp', 'amp-dtype', 'dtype']),
+  )
+  const precision = precisionOf(word?.value)
+  return precision === undefined || word === undefined ? undefined : sourced(precision, word.origin)
+}
+
+function methodOf(rank: Given<number>, framework: string | undefined): Workload['method'] | undefined {
+  if (rank !== undefined) return rank === 'unknown' ? undefined : sourced('lora', rank.origin)
+  return framework === undefined
+    ? undefined
+    : sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
+}
+
+/** The name of a data set; a path is where somebody keeps one. */
+function publicName(dataset: Sourced<string> | undefined): Sourced<string> | undefined {
+  const isPath = dataset === undefined || /^[./~]|\.(jsonl?|csv|txt|parquet|bin|pt|h5|lmdb|ya?ml)$/.test(dataset.value)
+  return isPath ? undefined : dataset
+}

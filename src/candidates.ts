@@ -1,6 +1,6 @@
 import type { Cluster, Config, Pool } from './config.ts'
 import { findGpus, type Gpu, type UnknownGpu } from './gpu.ts'
-import { clusterOf, type Device, neighbours, poolsOf, requestedDevices } from './gpu-choices.ts'
+import { clusterOf, type Device, neighbours, poolCalled, poolsOf, requestedDevices } from './gpu-choices.ts'
 import type { Job, Role } from './job.ts'
 import type { Machine } from './machine.ts'
 import { fitMemory, type MemoryFit } from './memory.ts'
@@ -98,11 +98,19 @@ function inCluster(named: readonly Device[], role: Role | undefined, situation: 
   const possible = pools.length > 0 ? pools : cluster.pools
   const machines = possible.flatMap(pool => prices.machinesOf(cluster, pool))
   if (named.length > 0) {
-    const there = named.filter(device => machines.some(machine => machine.gpu.name === device.whole.name))
-    return there.length > 0 ? there : named
+    const meant = named.flatMap(device => devicesBySiteName(device, cluster, prices))
+    const there = meant.filter(device => machines.some(machine => machine.gpu.name === device.whole.name))
+    return there.length > 0 ? there : meant
   }
   if (possible.length !== 1) return [unnamedDevice]
   return machines.map(({ gpu }) => ({ gpu, whole: gpu }))
+}
+
+/** A name that no table knows may be the site's own for a pool of its configuration. */
+function devicesBySiteName(device: Device, cluster: Cluster, prices: PriceList): readonly Device[] {
+  const pool = device.gpu.vendor === 'unknown' ? poolCalled(device.gpu.name, cluster) : undefined
+  if (pool === undefined) return [device]
+  return prices.machinesOf(cluster, pool).map(({ gpu }) => ({ gpu, whole: gpu }))
 }
 
 const unnamedGpu: UnknownGpu = { name: '', vendor: 'unknown' }
@@ -129,7 +137,7 @@ function remarksOnBasis(roles: readonly Role[]): readonly string[] {
 }
 
 function otherSites(situation: Situation, requested: readonly Site[]): readonly Site[] {
-  const { cluster, gpus } = situation
+  const { cluster, gpus, prices } = situation
   const wanted = wantedNames(situation)
   if (wanted.length > 0) return wanted.flatMap(name => wantedSites(name, situation))
   if (cluster !== undefined) return cluster.pools.flatMap(pool => poolSites(pool, cluster, situation))
@@ -139,7 +147,9 @@ function otherSites(situation: Situation, requested: readonly Site[]): readonly 
   return [
     // Other layouts of the very GPUs asked for stand beside the neighbours.
     ...requested.map(site => ({ ...site, asRequested: false })),
-    ...neighbours(asked, gpus).map(gpu => siteOf(gpu, situation, { remarks })),
+    ...neighbours(asked, gpus)
+      .filter(gpu => prices.machinesWith(gpu).length > 0)
+      .map(gpu => siteOf(gpu, situation, { remarks })),
   ].filter(site => site.devices.every(device => device.gpu.vendor !== 'unknown'))
 }
 

@@ -1,4 +1,4 @@
-import type { Cluster, Pool } from './config.ts'
+import type { Cluster, Config, Pool } from './config.ts'
 import { findGpus, type Gpu, migProfileIn, nearestGpuNames, sliceOf, type UnknownGpu } from './gpu.ts'
 import type { GpuTypeBasis, Job, Role } from './job.ts'
 import type { PriceList } from './prices/index.ts'
@@ -36,12 +36,17 @@ export function requestedDevices(role: Role, gpus: readonly Gpu[], prices: Price
 }
 
 /** What the user should know about the names of GPU types in a job: unknown, ambiguous, guessed, or none at all. */
-export function warnOfGpuTypes(job: Job, gpus: readonly Gpu[], prices: PriceList): readonly Warning[] {
+export function warnOfGpuTypes(job: Job, gpus: readonly Gpu[], prices: PriceList, config: Config): readonly Warning[] {
+  const cluster = clusterOf(job, config.clusters)
+  const isUnknown = (name: string) =>
+    findGpus(name, gpus).length === 0 &&
+    prices.machinesNamed(name).length === 0 &&
+    (cluster === undefined || poolCalled(name, cluster) === undefined)
   return job.roles
     .filter(role => role.gpuCount.value > 0)
     .flatMap(role => {
       const { names } = role.gpuType
-      const unknown = names.filter(({ value }) => saysType(role.gpuType.basis) && isUnknown(value, gpus, prices))
+      const unknown = names.filter(({ value }) => saysType(role.gpuType.basis) && isUnknown(value))
       const known = requestedDevices(role, gpus, prices).filter(device => device.gpu.vendor !== 'unknown')
       return [
         ...unknown.map(({ value }) => unknownTypeWarning(value, gpus)),
@@ -84,6 +89,14 @@ export function poolsOf(role: Role, cluster: Cluster): readonly Pool[] {
   return cluster.pools.filter(pool => role.partitions.some(({ value }) => value === pool.name))
 }
 
+/** The pool that a name stands for at this site: its GRES type, a label of its nodes, or a GPU type of the configuration's own. */
+export function poolCalled(name: string, cluster: Cluster): Pool | undefined {
+  const spelling = name.toLowerCase()
+  return cluster.pools.find(({ gresType, gpu, nodeSelector = {} }) =>
+    [gresType, gpu, ...Object.values(nodeSelector)].some(each => each?.toLowerCase() === spelling),
+  )
+}
+
 function devicesNamed(name: string, role: Role, gpus: readonly Gpu[], prices: PriceList): readonly Device[] {
   const profile = role.deviceShare?.profile ?? migProfileIn(name)
   const found = findGpus(name, gpus)
@@ -115,21 +128,17 @@ function saysType(basis: GpuTypeBasis): boolean {
   return basis === 'directive' || basis === 'label' || basis === 'instance'
 }
 
-function isUnknown(name: string, gpus: readonly Gpu[], prices: PriceList): boolean {
-  return findGpus(name, gpus).length === 0 && prices.machinesNamed(name).length === 0
-}
-
 function peak({ flopsPerSecond }: Gpu): number {
   return Math.max(...[flopsPerSecond.fp16, flopsPerSecond.bf16, flopsPerSecond.fp32].map(rate => rate ?? 0))
 }
 
 function unknownTypeWarning(name: string, gpus: readonly Gpu[]): Warning {
-  const nearest = nearestGpuNames(name, gpus).join(', ')
+  const nearest = nearestGpuNames(name, gpus)
   return {
     code: 'gpu-type-unknown',
     text:
-      `${name} is no GPU type gpufare knows, and it is taken for none of them (most alike: ${nearest}): no price, no runtime. ` +
-      `A pool of gpufare.yaml can give its price (gpu: ${name}, rate: 1.20) or say what it is (gres: ${name}, gpu: ${nearest.split(', ')[0]})`,
+      `${name} is no GPU type gpufare knows, and it is taken for none of them (most alike: ${nearest.join(', ')}): no price, no runtime. ` +
+      `A pool in gpufare.yaml can say what it is (gres: ${name}, gpu: ${nearest[0]}) or what it costs (gpu: ${name}, rate: 1.20)`,
   }
 }
 

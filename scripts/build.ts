@@ -104,19 +104,28 @@ async function readLate(): Promise<Plugin> {
   }
 }
 
-/** Loads modules of Node.js that cost milliseconds, and that few runs need, when something of theirs is first used. */
+/**
+ * Loads modules that cost milliseconds, and that not every run needs, when something of theirs is first used: with
+ * node:child_process come the network modules, with the schemas comes zod, and a batch script needs no YAML.
+ */
 const loadedLate: Plugin = {
   name: 'loaded-late',
   setup(build) {
-    build.onResolve({ filter: /^node:child_process$/ }, ({ path, namespace }) =>
-      namespace === 'loaded-late' ? { path, external: true } : { path, namespace: 'loaded-late' },
+    const late = /^(node:child_process|yaml)$|^\.{1,2}\/(.*[/-])?schema\.ts$/
+    build.onResolve({ filter: late }, async ({ path, kind, resolveDir, pluginData }) => {
+      if (pluginData === 'loading' || kind === 'dynamic-import') return undefined
+      const found = await build.resolve(path, { kind: 'require-call', resolveDir, pluginData: 'loading' })
+      return { path: found.path, namespace: 'loaded-late', pluginData: resolveDir }
+    })
+    build.onResolve({ filter: /.*/, namespace: 'loaded-late' }, ({ path }) =>
+      path.startsWith('node:') ? { path, external: true } : { path },
     )
     build.onLoad({ filter: /.*/, namespace: 'loaded-late' }, async ({ path }) => ({
       contents: Object.keys(await import(path))
-        .filter(exported => exported !== 'default')
+        .filter(name => name !== 'default')
         .map(
-          exported =>
-            `Object.defineProperty(exports, '${exported}', { enumerable: true, get: () => require('${path}').${exported} })`,
+          name =>
+            `Object.defineProperty(exports, '${name}', { enumerable: true, get: () => require('${path}').${name} })`,
         )
         .join('\n'),
     }))
@@ -125,7 +134,8 @@ const loadedLate: Plugin = {
 
 /** The packages that a bundle was made of, as folders. */
 export function packagesOf(metafile: Metafile): readonly string[] {
-  const folders = Object.keys(metafile.inputs).map(file => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1])
+  const files = Object.keys(metafile.inputs).filter(file => !file.includes(':'))
+  const folders = files.map(file => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1])
   return [...new Set(folders.filter(folder => folder !== undefined))].sort()
 }
 

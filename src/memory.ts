@@ -1,6 +1,7 @@
 import { layerParameterCount } from './flops.ts'
 import type { Gpu } from './gpu.ts'
 import type { Model, TransformerShape } from './model.ts'
+import { bytesPerGib } from './units.ts'
 import type { Parallelism, Precision, Workload } from './workload.ts'
 
 /** Whether one GPU's memory holds its share of the work. */
@@ -19,8 +20,6 @@ export interface MemoryItem {
   readonly bytes: number
 }
 
-const gib = 2 ** 30
-
 /** An "80 GB" A100 shows 79.2 GiB to its programs, and the caching allocator loses 2 to 3 % to fragments. */
 const usableShare = 0.97
 
@@ -28,16 +27,23 @@ const usableShare = 0.97
 const tightShare = 0.9
 
 /** CUDA context and kernels: 0.5 to 1.8 GB on GPUs of 2017 to 2024. */
-const contextBytes = 1 * gib
+const contextBytes = 1 * bytesPerGib
 
 /** NCCL's buffers: about 1 GB inside a machine, up to 2 GB where there is a network between. */
-const collectiveBytes = { oneMachine: 1 * gib, severalMachines: 1.5 * gib }
+const collectiveBytes = { oneMachine: 1 * bytesPerGib, severalMachines: 1.5 * bytesPerGib }
 
 /** Bytes of a weight kept in NF4 with its block scales (Dettmers et al., arXiv 2305.14314). */
 const nf4BytesPerWeight = 0.5625
 
-/** Logits of one token and vocabulary entry: 16-bit logits, their FP32 copy and its gradient. */
-const logitBytes = 10
+/**
+ * Bytes of one token and vocabulary entry: 16-bit logits, their FP32 copy and its gradient; the stock loss of transformers keeps one copy
+ * more, a fused loss none.
+ */
+const logitBytes = { usual: 10, transformers: 16, fused: 2 }
+
+/** What the leanest of runs keep of the usual activations: a formula's own error, and selective recompute of every other product. */
+const leanActivations = 0.85
+const leanSelective = 0.36
 
 /**
  * Activations that a network without a transformer's shape keeps, in bytes of 16-bit numbers for each forward FLOP. ResNet-50 keeps
@@ -138,7 +144,7 @@ function stateItems(model: Model, workload: Workload, split: Split, reading: Rea
   const weightBytes = bytesPerNumber(workload.precision?.value)
   const method = workload.method?.value ?? 'full'
   const trained = method === 'full' ? model.parameterCount : adapterParameterCount(model, workload, reading)
-  const masterBytes = weightBytes === 4 ? 0 : 4
+  const masterBytes = weightBytes === 4 || (reading === 'leanest' && mayLackMaster(workload, sharding)) ? 0 : 4
 
   const weights = method === 'qlora' ? quantisedWeightBytes(model) : model.parameterCount * weightBytes
   const adapters = method === 'full' ? 0 : trained * weightBytes
@@ -152,7 +158,7 @@ function stateItems(model: Model, workload: Workload, split: Split, reading: Rea
       what: 'optimizer',
       bytes:
         trained *
-        (masterBytes + momentBytes(model, workload, reading)) *
+        (masterBytes + momentBytes(model, workload, sharding, reading)) *
         modelShare *
         shardedBy(['weights', 'gradients', 'optimizer']) *
         onGpu,
@@ -164,23 +170,33 @@ function stateItems(model: Model, workload: Workload, split: Split, reading: Rea
   ]
 }
 
+/**
+ * BF16 can be trained without an FP32 copy of the weights (torchtune, or a model loaded in BF16); FP16 cannot, and the optimizers that
+ * Megatron-LM and DeepSpeed shard always keep one.
+ */
+function mayLackMaster(workload: Workload, sharding: Parallelism['sharding']): boolean {
+  const isSharded = sharding === 'optimizer' || sharding === 'gradients'
+  return !isSharded && (workload.precision === undefined || workload.precision.value === 'bf16')
+}
+
 function bytesPerNumber(precision: Precision | undefined): number {
   return precision === undefined || precision === 'fp32' || precision === 'tf32' ? 4 : 2
 }
 
 /** Optimizer states beside the master copy, bytes per trained parameter: two FP32 moments of Adam, one of SGD. */
-function momentBytes(model: Model, workload: Workload, reading: Reading): number {
+function momentBytes(model: Model, workload: Workload, sharding: Parallelism['sharding'], reading: Reading): number {
   switch (workload.optimizer?.value) {
     case 'adam':
-      return 8
+      return reading === 'leanest' && mayLackMaster(workload, sharding) ? 4 : 8
     case 'adam-8bit':
-      return 2
+      // Paged, its states go to the host when the card is full (Dettmers et al., arXiv 2305.14314).
+      return reading === 'leanest' ? 0 : 2
     case 'sgd':
       return 4
     case 'adafactor':
       return 0
     default:
-      if (reading === 'leanest') return 0
+      if (reading === 'leanest') return model.kind === 'convolutional' ? 0 : 2
       return model.kind === 'convolutional' ? 4 : 8
   }
 }
@@ -230,8 +246,13 @@ function activationItems(model: Model, workload: Workload, split: Split, reading
   const vocabulary = model.kind === 'decoder' || model.kind === 'encoder-decoder' ? shape.vocabulary : 0
   return [
     { what: 'activations', bytes: transformerActivationBytes(shape, tokens, sequence, workload, split, reading) },
-    { what: 'logits', bytes: (tokens * vocabulary * logitBytes) / split.tensor },
+    { what: 'logits', bytes: (tokens * vocabulary * bytesPerLogit(workload, reading)) / split.tensor },
   ]
+}
+
+function bytesPerLogit(workload: Workload, reading: Reading): number {
+  if (workload.framework?.value === 'hf-trainer') return logitBytes.transformers
+  return reading === 'leanest' ? logitBytes.fused : logitBytes.usual
 }
 
 /** Patches of an image or frames of audio: every sample is as long as the model's input. */
@@ -263,18 +284,22 @@ function transformerActivationBytes(
   const width = bytesPerNumber(workload.precision?.value) / 2
   const recompute = workload.activationRecompute?.value ?? (reading === 'leanest' ? 'full' : 'none')
   const flash = workload.flashAttention?.value ?? true
-  const { hidden, layers, tensor } = { ...shape, tensor: split.tensor }
-  const used = shape.experts === undefined ? undefined : shape.experts.perToken + shape.experts.shared
+  const { hidden, layers, experts, heads } = shape
+  const { tensor, pipeline, interleave } = split
   const feedForward =
-    used === undefined || shape.experts === undefined ? shape.feedForward : used * shape.experts.feedForward
-
+    experts === undefined ? shape.feedForward : (experts.perToken + experts.shared) * experts.feedForward
   const block = shape.gatedFeedForward ? 24 * hidden + 8 * feedForward : 18 * hidden + 4 * feedForward
-  // Without sequence parallelism the norms and dropouts, 10·h, are kept whole on every tensor rank.
-  const divided = reading === 'leanest' || tensor === 1 ? block / tensor : 10 * hidden + (block - 10 * hidden) / tensor
-  const scores = flash || recompute !== 'none' ? 0 : (5 * shape.heads * sequence) / tensor
-  const interleaving = 1 + (split.interleave > 1 ? (split.pipeline - 1) / (split.pipeline * split.interleave) : 0)
-  if (recompute === 'full') return tokens * width * (2 * hidden * layers * interleaving + divided + scores)
-  return tokens * width * (divided + scores) * layers * interleaving
+
+  const isLeanest = reading === 'leanest'
+  // Without sequence parallelism the norms and dropouts, 10·h, and what is kept for recompute stand whole on every tensor rank.
+  const whole = isLeanest || tensor === 1 ? 0 : 10 * hidden
+  const divided = (isLeanest ? leanActivations : 1) * (whole + (block - whole) / tensor)
+  const scores = flash || recompute !== 'none' ? 0 : (5 * heads * sequence) / tensor
+  const stages = layers * (1 + (interleave > 1 ? (pipeline - 1) / (pipeline * interleave) : 0))
+  const inputs = (2 * hidden) / (isLeanest ? tensor : 1)
+  if (recompute === 'full') return tokens * width * (inputs * stages + divided)
+  const kept = recompute === 'selective' && isLeanest ? leanSelective : 1
+  return tokens * width * (divided * kept + scores) * stages
 }
 
 /** Weights and the KV cache of the known batch; an engine that fills the card with cache takes what is left. */

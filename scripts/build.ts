@@ -2,15 +2,18 @@
  * Builds what is published. dist/ holds, each a CommonJS file (it starts quicker than ESM, and runs from a code cache):
  * - NAME.cjs for each command: the program with this command alone; gpufare.cjs: with every command;
  * - packages/NAME.cjs: packages that are read only once somebody is asked or waits;
- * - help.json: version and help texts, answered without the program; THIRD-PARTY-LICENSES.txt.
+ * - help.json: version and help texts, answered without the program;
+ * - schemas/: JSON Schemas of gpufare.yaml and of --format json; THIRD-PARTY-LICENSES.txt.
  */
 import { createHash } from 'node:crypto'
-import { chmod, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import packageJson from '../package.json' with { type: 'json' }
 import { helpTexts } from '../src/cli.ts'
+import { configJsonSchema } from '../src/config-schema.ts'
+import { reportJsonSchema } from '../src/reporters/schema.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const packagesReadLate = ['inquirer', 'ora']
@@ -47,6 +50,10 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
     ...packagesReadLate.map(name => bundle(join(dist, 'packages', `${name}.cjs`), name, [])),
   ])
   await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), await licences(built.map(([, metafile]) => metafile)))
+  await mkdir(join(dist, 'schemas'))
+  for (const [name, schema] of Object.entries({ gpufare: configJsonSchema(), 'gpufare-report': reportJsonSchema() })) {
+    await writeFile(join(dist, 'schemas', `${name}.schema.json`), `${JSON.stringify(schema, null, 2)}\n`)
+  }
   await writeFile(join(dist, 'help.json'), JSON.stringify({ version: packageJson.version, texts: help }))
   return new Map(built)
 }

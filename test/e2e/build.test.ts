@@ -1,0 +1,51 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildAll, packagesOf } from '../../scripts/build.ts'
+
+const dist = mkdtempSync(join(tmpdir(), 'gpufare-build-'))
+let bundles: ReadonlyMap<string, Metafile> = new Map()
+
+beforeAll(async () => {
+  bundles = await buildAll(dist)
+})
+
+afterAll(() => rmSync(dist, { recursive: true, force: true }))
+
+describe('a bundle of a command', () => {
+  // every byte is read at every start, and compiled at the first
+  test.each([
+    ['estimate.cjs', 1000],
+    ['submit.cjs', 1100],
+  ])('%s stays under %i KB', (name, kilobytes) => {
+    expect(statSync(join(dist, name)).size / 1000).toBeLessThan(kilobytes)
+  })
+
+  test.each(['estimate.cjs', 'submit.cjs'])('%s holds no package but those of the line', name => {
+    const metafile = bundles.get(name)
+    expect(metafile && packagesOf(metafile).map(folder => folder.replace('node_modules/', ''))).toEqual([
+      '@commander-js/extra-typings',
+      'chalk',
+      'commander',
+      'unbash',
+      'yaml',
+      'zod',
+    ])
+  })
+
+  test('of estimate holds nothing of submit', () => {
+    const files = Object.keys(bundles.get('estimate.cjs')?.inputs ?? {})
+    expect(files).toContain('src/commands/estimate.ts')
+    expect(files.filter(file => /prompt|src\/commands\/submit/.test(file) && !file.startsWith('left-out:'))).toEqual([])
+  })
+})
+
+describe('a published schema', () => {
+  test.each(['gpufare', 'gpufare-report'])('%s is a JSON Schema with a title', name => {
+    const schema = JSON.parse(readFileSync(join(dist, 'schemas', `${name}.schema.json`), 'utf8'))
+    expect(schema).toMatchObject({ $schema: expect.stringContaining('json-schema.org'), type: 'object' })
+    expect(schema.title).toMatch(/^gpufare/)
+  })
+})

@@ -90,26 +90,34 @@ async function describeQuestion(quoted: Quoted): Promise<string> {
 
 /**
  * Shows what another candidate changes in the manifest, quotes the changed text, and asks again; undefined where the
- * answer is no.
+ * answer is no, or where the manifest cannot be changed safely.
  */
 async function agreeOnChange(
   original: QuotedManifest,
   target: Retarget,
   terminal: Terminal,
 ): Promise<Handover | undefined> {
-  const changed = quoteText(original, retarget(original.manifest, target))
-  await showChange(original.manifest.text, changed.manifest.text, original.manifest.name, terminal)
-  const agreed = await ask(
-    {
-      message: `Submit ${original.manifest.name} with this change?`,
-      options: [
-        { label: `yes: ${describeFares(changed.fares, original.config.currency)}`, value: true },
-        { label: 'no, back to the question', value: false },
-      ],
-    },
-    { input: terminal.stdin, output: terminal.stderr },
-  )
+  const changed = changeTo(original, target)
+  if (changed instanceof GpufareError) {
+    terminal.stderr.write(`\n${[changed.message, changed.hint ?? []].flat().join('\n')}\n\n`)
+    return undefined
+  }
+  const { name, text } = original.manifest
+  await showChange(text, changed.manifest.text, name, terminal)
+  const yes = { label: `yes: ${describeFares(changed.fares, original.config.currency)}`, value: true }
+  const no = { label: 'no, back to the question', value: false }
+  const dialogue = { input: terminal.stdin, output: terminal.stderr }
+  const agreed = await ask({ message: `Submit ${name} with this change?`, options: [yes, no] }, dialogue)
   return agreed ? { ...asWritten(changed), changed: true } : undefined
+}
+
+function changeTo(original: QuotedManifest, target: Retarget): QuotedManifest | GpufareError {
+  try {
+    return quoteText(original, retarget(original.manifest, target))
+  } catch (error) {
+    if (error instanceof GpufareError) return error
+    throw error
+  }
 }
 
 async function showChange(before: string, after: string, name: string, terminal: Terminal): Promise<void> {

@@ -43,7 +43,7 @@ export function describeFares(fares: readonly Fare[], currency: Currency): strin
 }
 
 /** Names of places a job goes to, in the order in which people say them. */
-const places = ['cluster', 'context', 'namespace', 'partition', 'account', 'qos', 'reservation']
+const places = ['cluster', 'context', 'namespace', 'partition', 'account', 'qos', 'reservation', 'queue']
 
 /** `cluster gpushop, partition a100, account research`: what the scheduler said, and over it what the jobs say themselves. */
 export function describeDestination(found: Readonly<Record<string, string>>, jobs: readonly Job[]): string {
@@ -85,14 +85,18 @@ function alternativesTo(fare: Fare, config: Config): readonly Option<Choice>[] {
 export function targetOf(candidate: Candidate, fare: Fare, config: Config): Retarget | undefined {
   const [placement, ...more] = candidate.placements
   if (placement === undefined || more.length > 0) return undefined
-  const { machine, machineCount, gpuCount } = placement
+  const { machine, gpuCount } = placement
   const cluster = config.clusters.find(
     ({ name, scheduler }) => name === machine.provider && scheduler === fare.job.scheduler,
   )
   const pool = cluster?.pools.find(({ name }) => name === machine.name)
-  const gpusPerReplica = gpuCount / machineCount
-  if (cluster === undefined || pool === undefined || !Number.isInteger(gpusPerReplica)) return undefined
-  return { replicas: machineCount, gpusPerReplica, ...namesIn(cluster, pool) }
+  const role = fare.job.roles.find(({ name }) => name === placement.role)
+  // Several pods may stand on one node, so their number stays; Slurm counts nodes.
+  const replicas = fare.job.scheduler === 'kubernetes' ? role?.replicas.value : placement.machineCount
+  const gpusPerReplica = gpuCount / (replicas ?? Number.NaN)
+  if (cluster === undefined || pool === undefined || replicas === undefined) return undefined
+  if (!Number.isInteger(gpusPerReplica)) return undefined
+  return { replicas, gpusPerReplica, ...namesIn(cluster, pool) }
 }
 
 function namesIn(cluster: Cluster, pool: Pool): Omit<Retarget, 'replicas' | 'gpusPerReplica'> {

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 /** The stages in order, files and folders of src/: each may import only what stands before it. */
 const line = [
   'errors',
+  'once',
   'bare-words',
   'gpu-hints',
   'units',
@@ -35,14 +36,18 @@ const line = [
   'gpu',
   'communication',
   'machine',
-  'pricing-data',
   'prices',
   'workloads',
+  'referred-files',
   'flops',
+  'run-plan',
   'step-time',
   'throughput',
   'calibration',
+  'pricing-data',
   'memory',
+  'gpu-choices',
+  'placements',
   'candidates',
   'courses',
   'runtimes',
@@ -66,6 +71,11 @@ const middle = [
   'model',
   'gpu',
   'memory',
+  'csv',
+  'machine',
+  'prices',
+  'gpu-choices',
+  'placements',
   'candidates',
   'runtimes',
   'quote',
@@ -247,8 +257,8 @@ describe('an extension point is a list', () => {
       .flatMap(([, { text }]) =>
         Array.from(text.matchAll(new RegExp(`export const (\\w+): ${name}\\b`, 'g')), ([, one]) => one),
       )
-    const list = new RegExp(`: readonly ${name}\\[\\] = \\[([^\\]]*)\\]`).exec(index)?.[1] ?? ''
-    const listed = list.split(',').map(one => one.trim())
+    const lists = index.matchAll(/^export const \w+(?:: [^=]+)? = \[([^\]]*)\]/gm)
+    const listed = Array.from(lists, ([, list = '']) => list.split(',').map(one => one.trim())).flat()
     expect(implementations.filter(one => one !== undefined && !listed.includes(one))).toEqual([])
     expect(implementations).not.toEqual([])
   })

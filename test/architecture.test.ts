@@ -246,20 +246,27 @@ describe('an extension point is a list', () => {
   const extensions = [...sources].flatMap(([file, { text }]) => {
     const words = basename(file, '.ts').split('-')
     const name = words.map(word => word.charAt(0).toUpperCase() + word.slice(1)).join('')
-    const isInterface = file.includes('/') && text.includes(`export interface ${name} {`)
-    return isInterface && sources.has(`${dirname(file)}/index.ts`) ? [{ folder: dirname(file), name }] : []
+    const folder = dirname(file)
+    const implementations = text.includes(`export interface ${name} {`) ? implementationsOf(name, folder) : []
+    return implementations.length === 0 ? [] : [{ folder, implementations }]
   })
 
-  test.each(extensions)('every implementation in $folder/ is in the list of its index.ts', ({ folder, name }) => {
-    const index = sources.get(`${folder}/index.ts`)?.text ?? ''
-    const implementations = [...sources]
-      .filter(([file]) => file.startsWith(`${folder}/`) && file !== `${folder}/index.ts`)
-      .flatMap(([, { text }]) =>
-        Array.from(text.matchAll(new RegExp(`export const (\\w+): ${name}\\b`, 'g')), ([, one]) => one),
-      )
-    const lists = index.matchAll(/^export const \w+(?:: [^=]+)? = \[([^\]]*)\]/gm)
+  test('every extension folder has its interface and implementations', () => {
+    const folders = ['manifests', 'prices', 'reporters', 'runtimes', 'schedulers', 'workloads']
+    expect(extensions.map(({ folder }) => folder).sort()).toEqual(folders)
+  })
+
+  test.each(extensions)('every implementation in $folder is in the list of its index.ts', extension => {
+    const index = sources.get(`${extension.folder}/index.ts`)?.text ?? ''
+    const lists = index.matchAll(/^(?:export )?const \w+(?:: [^=]+)? = \[([^\]]*)\]/gm)
     const listed = Array.from(lists, ([, list = '']) => list.split(',').map(one => one.trim())).flat()
-    expect(implementations.filter(one => one !== undefined && !listed.includes(one))).toEqual([])
-    expect(implementations).not.toEqual([])
+    expect(extension.implementations.filter(name => !listed.includes(name))).toEqual([])
   })
 })
+
+/** Names of the objects in a folder that are declared to be of an interface. */
+function implementationsOf(name: string, folder: string): readonly string[] {
+  const declared = new RegExp(`^export const (\\w+): ${name}\\b`, 'gm')
+  const files = [...sources].filter(([file]) => file.startsWith(`${folder}/`))
+  return files.flatMap(([, { text }]) => Array.from(text.matchAll(declared), ([, one = '']) => one))
+}

@@ -28,9 +28,8 @@ const shared = {
   charset: 'ascii',
   // import() throws in code that starts from a cache, so it becomes require()
   supported: { 'dynamic-import': false },
-  // names stay, so that a stack trace in a report can be read
-  minifyWhitespace: true,
-  minifySyntax: true,
+  // a third fewer bytes to read at every start; a trace in a report still tells line and column of a build that can be made again
+  minify: true,
   legalComments: 'none',
   metafile: true,
   logLevel: 'warning',

@@ -17,8 +17,8 @@ afterAll(() => rmSync(dist, { recursive: true, force: true }))
 describe('a bundle of a command', () => {
   // every byte is read at every start, and compiled at the first
   test.each([
-    ['estimate.cjs', 1000],
-    ['submit.cjs', 1100],
+    ['estimate.cjs', 700],
+    ['submit.cjs', 700],
   ])('%s stays under %i KB', (name, kilobytes) => {
     expect(statSync(join(dist, name)).size / 1000).toBeLessThan(kilobytes)
   })

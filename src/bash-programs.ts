@@ -123,15 +123,26 @@ const PRINTING: Readonly<Record<string, Printing>> = {
   },
 }
 
+/** Programs that pass on what they get, whatever it is. */
+const PASSING_ON = ['echo', 'cat', 'printf']
+/** Programs that look at lines, not at what stands in them. */
+const BY_LINE = ['wc', 'head', 'tail']
+
 /**
  * What a program prints; undefined where it, its arguments or its input are not known. Only programs whose output
- * follows from what they are given.
+ * follows from what they are given. `linesAreKnown`: what stands in each line of the input may be unknown, but not how
+ * many there are.
  */
-export function printedBy(program: string, args: readonly string[], input: string | undefined): string | undefined {
+export function printedBy(
+  program: string,
+  args: readonly string[],
+  input: string | undefined,
+  linesAreKnown: boolean,
+): string | undefined {
   const printing = Object.hasOwn(PRINTING, program) ? PRINTING[program] : undefined
   if (printing === undefined) return undefined
-  const passesThrough = program === 'echo' || program === 'cat' || program === 'printf'
-  if (!passesThrough && !args.every(isKnown)) return undefined
-  if (!passesThrough && input !== undefined && !isKnown(input)) return undefined
+  const readsLines = linesAreKnown && BY_LINE.includes(program) && args[0] !== '-w'
+  const needsText = !PASSING_ON.includes(program) && !readsLines
+  if (needsText && ![...args, input ?? ''].every(isKnown)) return undefined
   return printing(args, input)
 }

@@ -60,6 +60,8 @@ interface Shell extends Scope {
   conditional: boolean
   arm: BranchArm | undefined
   repetitions: number
+  /** Passes through the loops around it that are followed one by one. */
+  passes: number
   background: boolean
   input: string | undefined
   depth: number
@@ -78,9 +80,10 @@ const RAN: Outcome = { flow: 'next', status: 'ran' }
 const SUCCEEDED: Outcome = { flow: 'next', status: true }
 const UNKNOWN: Outcome = { flow: 'next', status: undefined }
 
-/** Commands and iterations that are followed in one script; a loop that goes on after that is taken as one pass. */
+/** Commands that are followed in one script. */
 const MOST_STEPS = 20_000
-const MOST_ITERATIONS = 256
+/** Passes through all loops around a command; with more, a loop is one pass that is made so many times. */
+const MOST_PASSES = 256
 const DEEPEST = 40
 
 /** What a script starts with. */
@@ -118,6 +121,7 @@ export function followScript(
     conditional: false,
     arm: undefined,
     repetitions: 1,
+    passes: 1,
     background: false,
     input: undefined,
     depth: 0,
@@ -339,33 +343,39 @@ function runIf(ways: readonly Way[], otherwise: CompoundList | undefined, shell:
 function runFor(name: string, words: readonly Word[] | undefined, body: CompoundList, shell: Shell): Outcome {
   const place = shell.script.placeOf(body.pos)
   const fields = words?.flatMap(word => expandWord(word, shell)) ?? shell.positional ?? []
+  const anyValue = { text: unknownText(`$${name}`), place }
   if (fields.some(field => isUnknown(field.text))) {
-    setVariable(shell, name, { text: unknownText(`$${name}`), place })
+    setVariable(shell, name, anyValue)
     return leaveLoop(runArms([arm => runList(body, arm)], true, shell))
   }
-  if (fields.length > MOST_ITERATIONS) {
-    setVariable(shell, name, { text: unknownText(`$${name}`), place })
-    const outcome = runList(body, { ...shell, repetitions: shell.repetitions * fields.length })
+  const { passes, repetitions } = shell
+  if (passes * fields.length > MOST_PASSES) {
+    setVariable(shell, name, anyValue)
+    shell.repetitions *= fields.length
+    const outcome = runList(body, shell)
+    shell.repetitions = repetitions
     return leaveLoop(outcome)
   }
+  shell.passes *= Math.max(1, fields.length)
+  let outcome: Outcome = RAN
   for (const field of fields) {
     setVariable(shell, name, { text: field.text, place: field.place })
-    const outcome = runList(body, shell)
-    if (outcome.flow === 'break') break
-    if (outcome.flow === 'return' || outcome.flow === 'exit') return outcome
+    outcome = runList(body, shell)
+    if (outcome.flow !== 'next' && outcome.flow !== 'continue') break
   }
-  return RAN
+  shell.passes = passes
+  return leaveLoop(outcome)
 }
 
 function leaveLoop(outcome: Outcome): Outcome {
-  return outcome.flow === 'break' || outcome.flow === 'continue' ? RAN : outcome
+  return outcome.flow === 'return' || outcome.flow === 'exit' ? outcome : RAN
 }
 
 /** Goes round as long as the condition is known; a loop whose end is not known is one pass that may be made. */
 function runWhile(test: (shell: Shell) => number | undefined, body: (shell: Shell) => Outcome, shell: Shell): Outcome {
   const tried = fork(shell)
   const startedBefore = shell.course.started.length
-  for (let round = 0; round < MOST_ITERATIONS; round++) {
+  for (let round = 0; round < MOST_PASSES / shell.passes; round++) {
     const goesOn = test(tried)
     if (goesOn === undefined) break
     const outcome: Outcome = goesOn === 0 ? { flow: 'break', status: 'ran' } : body(tried)
@@ -712,6 +722,7 @@ function printedByCommand(command: Command, shell: Shell): string | undefined {
     name,
     args.map(field => field.text),
     inputOf(command.redirects, shell),
+    false,
   )
 }
 

@@ -405,6 +405,7 @@ function captureOutput(part: CommandExpansion, scope: Scope): string {
   if (statement === undefined || more.length > 0) return unknown
   const commands = statement.command.type === 'Pipeline' ? statement.command.commands : [statement.command]
   let text: string | undefined
+  let linesAreKnown = false
   for (const command of commands) {
     if (command.type !== 'Command' || command.name === undefined) return unknown
     const inner: Scope =
@@ -425,7 +426,8 @@ function captureOutput(part: CommandExpansion, scope: Scope): string {
           ? `${expandText(redirect.target, inner)}\n`
           : text
     const counted = countedByCluster(name, args, scope)
-    text = counted ?? printedBy(name, args, input)
+    linesAreKnown ||= counted !== undefined
+    text = counted ?? printedBy(name, args, input, linesAreKnown)
     if (text === undefined) return unknown
   }
   return text?.replace(/\n+$/, '') ?? unknown
@@ -494,26 +496,29 @@ export function evaluateArithmetic(expression: ArithmeticExpression, scope: Scop
       return operator === '-' ? -value : operator === '!' ? Number(value === 0) : operator === '~' ? ~value : value
     }
     case 'ArithmeticBinary': {
-      const { operator } = expression
-      const right = evaluateArithmetic(expression.right, scope)
-      if (/^[^=!<>]*=$|^(<<|>>)=$/.test(operator) && operator !== '==') {
-        const left = operator === '=' ? 0 : evaluateArithmetic(expression.left, scope)
-        const value = operator === '=' ? right : operate(operator.slice(0, -1), left, right)
-        assignArithmetic(expression.left, value, scope)
-        return value
-      }
-      return operate(operator, evaluateArithmetic(expression.left, scope), right)
+      const { operator, left, right } = expression
+      const assigning = /^([-+*/%&|^]|<<|>>)?=$/.exec(operator)
+      if (assigning === null)
+        return operate(operator, evaluateArithmetic(left, scope), () => evaluateArithmetic(right, scope))
+      const before = assigning[1] === undefined ? 0 : evaluateArithmetic(left, scope)
+      const value = operate(assigning[1] ?? '+', before, () => evaluateArithmetic(right, scope))
+      assignArithmetic(left, value, scope)
+      return value
     }
     default:
       return undefined
   }
 }
 
-function operate(operator: string, left: number | undefined, right: number | undefined): number | undefined {
-  const operation = OPERATIONS[operator]
-  if (operation === undefined || left === undefined || right === undefined) return undefined
-  if ((operator === '/' || operator === '%') && right === 0) return undefined
-  const value = operation(left, right)
+/** The right side is only looked at where the left one does not decide, as in bash. */
+function operate(operator: string, left: number | undefined, right: () => number | undefined): number | undefined {
+  if ((operator === '&&' && left === 0) || (operator === '||' && left !== undefined && left !== 0))
+    return Number(left !== 0)
+  const [operation, second] = [OPERATIONS[operator], right()]
+  if (operation === undefined || second === undefined) return undefined
+  if (operator === ',') return second
+  if (left === undefined || ((operator === '/' || operator === '%') && second === 0)) return undefined
+  const value = operation(left, second)
   return Number.isSafeInteger(value) ? value : undefined
 }
 

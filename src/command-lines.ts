@@ -86,7 +86,7 @@ export function peelCommand(words: readonly CommandWord[], context: CommandConte
   const [first] = words
   if (first === undefined) return []
   const fields = words.map(
-    (word): Field => ({ text: word.text ?? unknownText(word.written), place: word.place, spread: true }),
+    (word): Field => ({ text: word.text ?? markUnknown(word.written), place: word.place, spread: true }),
   )
   const started: StartedCommand = {
     words: fields,
@@ -100,6 +100,14 @@ export function peelCommand(words: readonly CommandWord[], context: CommandConte
     background: false,
   }
   return mergeRepeated(peelStarted(started, { defaults: new Map(), missingArguments: new Map() }, 0))
+}
+
+/** References within a word of an argument vector: the shell's, Kubernetes' `$(NAME)`, a template's. */
+const REFERENCE = /\$\(\w+\)|\$\{[^}]*\}|\$\w+|\{\{.*?\}\}/g
+
+function markUnknown(written: string): string {
+  const marked = written.replace(REFERENCE, unknownText)
+  return marked === written ? unknownText(written) : marked
 }
 
 function peelStarted(started: StartedCommand, findings: Findings, depth: number): CommandLine[] {

@@ -487,7 +487,8 @@ function gluedShort(shown: string, launcher: Launcher): string | undefined {
 }
 
 function isListed(name: string, launcher: Launcher): boolean {
-  return [launcher.valued, launcher.valuedTwice, launcher.switches].some(names => names?.includes(name))
+  const { valued, valuedTwice, switches, nodes, processesPerNode, processes } = launcher
+  return [valued, valuedTwice, switches, nodes, processesPerNode, processes].some(names => names?.includes(name))
 }
 
 function takesValue(name: string, launcher: Launcher): boolean {

@@ -19,6 +19,11 @@ export function referredPath(word: CommandWord | undefined): string | undefined 
   return word.text === undefined && path === word.written ? undefined : path
 }
 
+/** Whether the program is given a recipe or configuration of its own, where anything may stand. */
+export function namesConfigFile(commandLine: CommandLine): boolean {
+  return commandLine.arguments.some(word => /\.(ya?ml|toml|gin|conf|cfg|ini)$/.test(word.written))
+}
+
 /** Finds a file that a word names: one that the script itself wrote, or one that lies beside the manifest. */
 export function findFile(word: CommandWord, commandLine: CommandLine, files: ReferredFiles): NamedFile {
   const written = commandLine.writtenFiles.get(word.written)

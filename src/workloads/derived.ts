@@ -69,13 +69,11 @@ export function resolveModel(workload: Workload, declared: Declarations, models:
   return { ...workload, model: sourced(model, params.origin) }
 }
 
-/**
- * Works out what follows from what was read: the global batch, steps, tokens. Nothing that was read is changed.
- * `batchGrows`: steps at the start are smaller, so that samples do not say how many steps.
- */
-export function deriveValues(workload: Workload, batchGrows: boolean): Workload {
+/** Works out what follows from what was read, but for what is not to be: the global batch, steps, tokens. */
+export function deriveValues(workload: Workload, notDerived: readonly ('steps' | 'tokens')[]): Workload {
   const batched = deriveAccumulation(deriveGlobalBatch(workload))
-  return deriveTokens(batchGrows ? batched : deriveSteps(batched))
+  const stepped = notDerived.includes('steps') ? batched : deriveSteps(batched)
+  return notDerived.includes('tokens') ? stepped : deriveTokens(stepped)
 }
 
 function computed(value: number, formula: string): Sourced<number> {

@@ -7,6 +7,7 @@ import {
   type EngineConfig,
   findFile,
   fsdpSharding,
+  namesConfigFile,
   precisionOf,
   readAccelerateConfig,
   readDeepspeedConfig,
@@ -42,6 +43,8 @@ const OWN_FLAGS = [
 /** Flags of trainers that make their own training text (TRL's GRPO and PPO). */
 const GENERATES = ['num-generations', 'max-completion-length', 'num-ppo-epochs']
 
+const once = sourced(1, { kind: 'assumed', reason: "the Trainer's own default" })
+
 /** Hugging Face's Trainer, and the scripts and libraries that take its flags. */
 export const huggingface: WorkloadReader = {
   name: 'hf-trainer',
@@ -51,12 +54,14 @@ export const huggingface: WorkloadReader = {
     return configWords(flags, commandLine).flatMap(word => referredPath(word) ?? [])
   },
 
-  read(commandLine, { files }) {
+  read(commandLine, { files, processes }) {
     const flags = readFlags(commandLine)
     const runsPython = commandLine.launches.length > 0 || /\.py$/.test(commandLine.program)
     if (!runsPython || !hasFlag(flags, OWN_FLAGS)) return undefined
     const given = readTable(flags, TABLE)
     const { config, warnings } = readEngine(flags, commandLine, files)
+    // With a recipe, what is not on the command line may stand there.
+    const hasConfig = namesConfigFile(commandLine)
     const isEvaluation = hasFlag(flags, ['do-eval', 'do-predict']) && !hasFlag(flags, ['do-train'])
     const evaluationBatch = isEvaluation
       ? readTable(flags, { microBatch: ['per-device-eval-batch-size'] }).microBatch
@@ -66,7 +71,7 @@ export const huggingface: WorkloadReader = {
       (given.microBatch === undefined ? config.microBatch : undefined)
     const accumulation =
       given.gradientAccumulation === undefined
-        ? (config.gradientAccumulation ?? sourced(1, { kind: 'assumed', reason: "the Trainer's own default" }))
+        ? (config.gradientAccumulation ?? (hasConfig ? undefined : once))
         : known(given.gradientAccumulation)
     const generates = hasFlag(flags, GENERATES)
     const workload: Workload = {
@@ -88,7 +93,7 @@ export const huggingface: WorkloadReader = {
         gradientAccumulation: isEvaluation ? undefined : accumulation,
         sequenceLength: generates ? generatedLength(flags) : known(given.sequenceLength),
         precision: precisionFrom(flags, commandLine) ?? config.precision,
-        method: isEvaluation ? undefined : methodOf(flags, commandLine),
+        method: isEvaluation ? undefined : methodOf(flags, commandLine, hasConfig),
         loraRank: known(given.loraRank),
         parallelism: config.sharding && sourced(dataParallel(config.sharding.value), config.sharding.origin),
         cpuOffload: config.cpuOffload,
@@ -96,10 +101,14 @@ export const huggingface: WorkloadReader = {
         flashAttention: flashOf(flags),
         compiled: known(switchFlag(flags, ['torch-compile'])),
         optimizer: given.optimizer,
-        processes: config.processes,
+        processes: processes ?? config.processes,
       }),
     }
-    return { workload, warnings: [...warnings, ...explainRepeated(flags, [...namesOf(TABLE), 'bf16', 'fp16'])] }
+    return {
+      workload,
+      notDerived: generates ? ['tokens'] : [],
+      warnings: [...warnings, ...explainRepeated(flags, [...namesOf(TABLE), 'bf16', 'fp16'])],
+    }
   },
 }
 
@@ -185,7 +194,7 @@ function precisionFrom(flags: Flags, commandLine: CommandLine): Sourced<Precisio
   return precision && sourced(precision, { kind: 'manifest', place: commandLine.place })
 }
 
-function methodOf(flags: Flags, commandLine: CommandLine): Sourced<TrainingMethod> | undefined {
+function methodOf(flags: Flags, commandLine: CommandLine, hasConfig: boolean): Sourced<TrainingMethod> | undefined {
   const asked = switchFlag(flags, ['use-peft', 'use-lora', 'lora', 'peft', 'use-qlora', 'qlora'])
   const quantized = switchFlag(flags, ['load-in-4bit', 'use-4bit', 'use-qlora', 'qlora', 'q-lora'])
   if (asked === 'unknown' || quantized === 'unknown') return undefined
@@ -198,7 +207,7 @@ function methodOf(flags: Flags, commandLine: CommandLine): Sourced<TrainingMetho
   const name = baseName(commandLine.program).toLowerCase()
   if (/qlora/.test(name)) return sourced('qlora', manifest)
   if (/lora|peft|adapter/.test(name)) return sourced('lora', manifest)
-  return sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
+  return hasConfig ? undefined : sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
 }
 
 /** `run_glue.py` names its data by a task of the GLUE benchmark. */

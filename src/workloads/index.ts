@@ -15,7 +15,7 @@ import { pytorch } from './pytorch.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
 /** In order of preference: who knows its own flags best comes first. */
-const readers: readonly WorkloadReader[] = [megatron, nanogpt, huggingface, pytorch]
+const readers: readonly WorkloadReader[] = [megatron, huggingface, nanogpt, pytorch]
 
 /** A command line with the role whose GPUs it uses. */
 interface Run {
@@ -48,7 +48,7 @@ export function readWorkloads(
   const completed = read.map(({ reading, role }) => {
     const workload: Workload = { ...reading.workload, role: role.name }
     const declared = workload.purpose === 'train' ? applyDeclarations(workload, job.declarations) : workload
-    return deriveValues(resolveModel(declared, job.declarations, models), reading.batchGrows ?? false)
+    return deriveValues(resolveModel(declared, job.declarations, models), reading.notDerived ?? [])
   })
   const merged = mergeSame(completed, read)
   const workloads = merged.length > 0 ? merged : declaredAlone(job, models)
@@ -176,7 +176,7 @@ function declaredAlone(job: Job, models: ModelTable): Workload[] {
   if (declared === undefined || role === undefined) return []
   const place = declared.origin.kind === 'annotation' ? declared.origin.place : job.place
   const bare: Workload = { purpose: 'train', place, role: role.name, repetitions: 1, conditional: false }
-  return [deriveValues(resolveModel(applyDeclarations(bare, job.declarations), job.declarations, models), false)]
+  return [deriveValues(resolveModel(applyDeclarations(bare, job.declarations), job.declarations, models), [])]
 }
 
 function explainLaunch({ commandLine, role, reading, peers }: ReadRun, runs: readonly Run[]): Warning[] {
@@ -220,13 +220,11 @@ function explainIgnorance(job: Job, workloads: readonly Workload[]): Warning[] {
       purpose === 'train' && (steps ?? epochs ?? samples ?? tokens) !== undefined,
   )
   if (!hasGpus || isKnown || job.declarations.runtime !== undefined) return []
-  return [
-    {
-      code: 'no-training-facts',
-      text: 'nothing here says what is trained for how long: only the time limit bounds the cost',
-      place: job.place,
-    },
-  ]
+  const evaluates =
+    workloads.length > 0 && workloads.every(({ purpose }) => purpose === 'evaluate' || purpose === 'infer')
+  const what = evaluates ? 'how much is evaluated' : 'what is trained for how long'
+  const text = `nothing here says ${what}: only the time limit bounds the cost`
+  return [{ code: 'no-training-facts', text, place: job.place }]
 }
 
 function withoutRepeats(warnings: readonly Warning[]): Warning[] {

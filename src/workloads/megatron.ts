@@ -79,7 +79,7 @@ export const megatron: WorkloadReader = {
     }
     return {
       workload,
-      batchGrows: hasFlag(flags, ['rampup-batch-size']),
+      notDerived: hasFlag(flags, ['rampup-batch-size']) ? ['steps'] : [],
       warnings: [...warnings, ...explainRepeated(flags, [...namesOf(TABLE), ...SHAPE_FLAGS])],
     }
   },

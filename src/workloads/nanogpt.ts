@@ -9,16 +9,8 @@ import { explainRepeated, type Flags, parseNumber, readBoolean, readFlags } from
 import { hasFlag } from './training-flags.ts'
 import type { ReferredFiles, WorkloadReader } from './workload-reader.ts'
 
-/** Names that only nanoGPT's train.py has, as flags or in its configuration. */
-const OWN_NAMES = [
-  'block_size',
-  'max_iters',
-  'n_layer',
-  'n_embd',
-  'gradient_accumulation_steps',
-  'init_from',
-  'lr_decay_iters',
-]
+/** Names of nanoGPT's train.py that few others have; two of them, or one with a configuration in Python, make it nanoGPT. */
+const OWN_NAMES = ['n_layer', 'n_head', 'n_embd', 'max_iters', 'lr_decay_iters', 'init_from']
 
 /** What train.py takes where neither file nor flags say otherwise (karpathy/nanoGPT, train.py). */
 const DEFAULTS: Readonly<Record<string, number>> = { block_size: 1024, n_layer: 12, n_head: 12, n_embd: 768 }
@@ -39,7 +31,7 @@ export const nanogpt: WorkloadReader = {
     if (!/\.py$/.test(commandLine.program) || baseName(commandLine.program) === 'sample.py') return undefined
     const { settings, warnings } = readSettings(flags, words, commandLine, files)
     const ownNames = OWN_NAMES.filter(name => settings.has(name))
-    if (ownNames.length < 2 && !(words.length > 0 && ownNames.length > 0)) return undefined
+    if (ownNames.length < (words.length > 0 ? 1 : 2)) return undefined
     const number = (name: string): Sourced<number> | undefined => {
       const setting = settings.get(name)
       const value = parseNumber(setting?.value)

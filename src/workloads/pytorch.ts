@@ -3,7 +3,7 @@ import { baseName } from '../launchers.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import type { Precision, Workload } from '../workload.ts'
-import { precisionOf } from './config-files.ts'
+import { namesConfigFile, precisionOf } from './config-files.ts'
 import {
   explainRepeated,
   type Flags,
@@ -179,7 +179,7 @@ export const pytorch: WorkloadReader = {
         ...batches,
         sequenceLength: known(given.sequenceLength),
         precision: precisionFrom(flags),
-        method: isTraining ? methodOf(given.loraRank, framework) : undefined,
+        method: isTraining ? methodOf(given.loraRank, framework, commandLine) : undefined,
         loraRank: known(given.loraRank),
         optimizer: given.optimizer,
         compiled: known(switchFlag(flags, ['compile', 'torch-compile'])),
@@ -260,6 +260,8 @@ function compareNodes(flags: Flags, nodes: number, commandLine: CommandLine, pee
 function frameworkOf(flags: Flags, commandLine: CommandLine, isLightning: boolean): string | undefined {
   // NeMo is Lightning with a model section of its own.
   if (isLightning) return hasFlag(flags, ['model.global-batch-size', 'model.micro-batch-size']) ? 'nemo' : 'lightning'
+  // A module of a package is some framework's own program; a script is the user's.
+  if (!/\.py$/.test(commandLine.program)) return undefined
   const launcher = countingLaunch(commandLine)?.launcher ?? ''
   return ['torchrun', 'accelerate', 'deepspeed'].includes(launcher) ? 'pytorch' : undefined
 }
@@ -297,11 +299,14 @@ function precisionFrom(flags: Flags): Sourced<Precision> | undefined {
   return precision === undefined || word === undefined ? undefined : sourced(precision, word.origin)
 }
 
-function methodOf(rank: Given<number>, framework: string | undefined): Workload['method'] | undefined {
+function methodOf(
+  rank: Given<number>,
+  framework: string | undefined,
+  commandLine: CommandLine,
+): Workload['method'] | undefined {
   if (rank !== undefined) return rank === 'unknown' ? undefined : sourced('lora', rank.origin)
-  return framework === undefined
-    ? undefined
-    : sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
+  if (framework === undefined || namesConfigFile(commandLine)) return undefined
+  return sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
 }
 
 /** The name of a data set; a path is where somebody keeps one. */

@@ -23,8 +23,8 @@ export interface RunContext {
 export interface WorkloadReading {
   /** Only what is written; what follows from it is worked out in one place for all frameworks. */
   readonly workload: Workload
-  /** The batch grows over the first steps (`--rampup-batch-size`), so that samples do not say how many steps. */
-  readonly batchGrows?: boolean
+  /** What the other values do not give: steps where the batch grows, tokens where the training text is generated. */
+  readonly notDerived?: readonly ('steps' | 'tokens')[]
   readonly warnings: readonly Warning[]
 }
 

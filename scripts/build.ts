@@ -118,8 +118,9 @@ const loadedLate: Plugin = {
   name: 'loaded-late',
   setup(build) {
     const late = /^(node:child_process|yaml)$|^\.{1,2}\/(.*[/-])?schema\.ts$/
-    build.onResolve({ filter: late }, async ({ path, kind, resolveDir, pluginData }) => {
-      if (pluginData === 'loading' || kind === 'dynamic-import') return undefined
+    build.onResolve({ filter: late }, async ({ path, kind, namespace, resolveDir, pluginData }) => {
+      // what the late module itself asks for is the real one
+      if (pluginData === 'loading' || kind === 'dynamic-import' || namespace === 'loaded-late') return undefined
       const found = await build.resolve(path, { kind: 'require-call', resolveDir, pluginData: 'loading' })
       return { path: found.path, namespace: 'loaded-late', pluginData: resolveDir }
     })

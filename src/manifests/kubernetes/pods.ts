@@ -1,13 +1,12 @@
 import type { CommandLine } from '../../command-lines.ts'
 import type { DocumentPath, YamlDocument } from '../../document.ts'
-import type { Fault } from '../../errors.ts'
 import type { DeviceShare, GpuTypeRequest } from '../../job.ts'
 import { type Origin, type Sourced, sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import { readCommands } from './commands.ts'
 import { readGpuType, requiredLabels } from './gpu-type.ts'
 import type { Surroundings } from './neighbours.ts'
-import { amountOf, resourceFaults } from './resource-rules.ts'
+import { amountOf } from './resource-rules.ts'
 import { deviceOf } from './resources.ts'
 import type { Container, Pod, PodSpec } from './schema.ts'
 
@@ -33,12 +32,7 @@ export interface PlacedPod {
   readonly surroundings: Surroundings
 }
 
-/** What the API server would refuse in a pod's containers. */
-export function podFaults({ pod, path, document }: PlacedPod): readonly Fault[] {
-  return placedContainers(pod.spec, path).flatMap(({ container, at }) => resourceFaults(container, at, document))
-}
-
-/** Reads a pod that `podFaults` found nothing wrong with. */
+/** Reads a pod that `resourceFaults` found nothing wrong with. */
 export function readPod(placed: PlacedPod): PodReading {
   const { pod, path, document, surroundings } = placed
   const { spec } = pod

@@ -1,28 +1,53 @@
-import { type DocumentPath, type Mapping, wrongValue, type YamlDocument } from '../../document.ts'
+import {
+  type DocumentPath,
+  inWords,
+  isMapping,
+  type Mapping,
+  valueAt,
+  wrongValue,
+  type YamlDocument,
+} from '../../document.ts'
 import type { Fault } from '../../errors.ts'
 import { readQuantity } from './quantities.ts'
 import { isNativeResource } from './resources.ts'
-import type { Container } from './schema.ts'
 
 const PARTS_HINT = 'Kubernetes gives no parts of a device; MIG slices and shared GPUs have resource names of their own'
 
 /**
- * What the API server refuses in a container's resources: amounts that are no quantities, parts of a device, a request
- * that is not its limit, names without a domain (k8s.io/kubernetes pkg/apis/core/validation).
+ * What the API server refuses in the resources of a pod's containers: amounts that are no quantities, parts of a device,
+ * a request that is not its limit, names without a domain (k8s.io/kubernetes pkg/apis/core/validation). It looks at the
+ * text as it stands, so that these faults are told beside those of the schema.
  */
-export function resourceFaults(container: Container, path: DocumentPath, document: YamlDocument): readonly Fault[] {
-  const { limits = {}, requests = {} } = container.resources ?? {}
+export function resourceFaults(podPath: DocumentPath, document: YamlDocument): readonly Fault[] {
+  return ['initContainers', 'containers'].flatMap(part => {
+    const path = [...podPath, 'spec', part]
+    const containers = valueAt(document.value, path)
+    if (!Array.isArray(containers)) return containerFaults(path, document)
+    return containers.flatMap((_, index) => containerFaults([...path, index], document))
+  })
+}
+
+function containerFaults(path: DocumentPath, document: YamlDocument): readonly Fault[] {
+  const limits = mappingAt([...path, 'resources', 'limits'], document)
+  const requests = mappingAt([...path, 'resources', 'requests'], document)
   const at = (part: 'limits' | 'requests', name: string) => [...path, 'resources', part, name]
   const faults = [
     ...Object.keys(limits).flatMap(name => amountFaults(limits[name], name, at('limits', name), document)),
     ...Object.keys(requests).flatMap(name => amountFaults(requests[name], name, at('requests', name), document)),
   ]
   if (faults.length > 0) return faults
-  return Object.keys(requests).flatMap(name => {
-    const message = isNativeResource(name) ? undefined : mismatch(name, limits, requests)
+  const name = valueAt(document.value, [...path, 'name'])
+  const who = typeof name === 'string' ? `container ${name}` : inWords(path)
+  return Object.keys(requests).flatMap(resource => {
+    const message = isNativeResource(resource) ? undefined : mismatch(resource, limits, requests)
     if (message === undefined) return []
-    return [{ place: document.placeOf(at('requests', name)), message: `${who(container, path)}: ${message}` }]
+    return [{ place: document.placeOf(at('requests', resource)), message: `${who}: ${message}` }]
   })
+}
+
+function mappingAt(path: DocumentPath, document: YamlDocument): Mapping {
+  const value = valueAt(document.value, path)
+  return isMapping(value) ? value : {}
 }
 
 function amountFaults(amount: unknown, name: string, path: DocumentPath, document: YamlDocument): readonly Fault[] {
@@ -45,10 +70,6 @@ function mismatch(name: string, limits: Mapping, requests: Mapping): string | un
   if (!(name in limits)) return `${name} needs a limit: Kubernetes refuses a request alone (${request})`
   const limit = amountOf(limits, name)
   return request === limit ? undefined : `the request of ${name} (${request}) must equal its limit (${limit})`
-}
-
-function who(container: Container, path: DocumentPath): string {
-  return `container ${container.name ?? path.at(-1)}`
 }
 
 /** An amount that the rules above let pass: nothing written counts as none. */

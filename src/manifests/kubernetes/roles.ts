@@ -6,7 +6,8 @@ import type { Warning } from '../../warning.ts'
 import type { Kind, RoleRow } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
-import { type PodReading, podFaults, readPod } from './pods.ts'
+import { type PodReading, readPod } from './pods.ts'
+import { resourceFaults } from './resource-rules.ts'
 import { type Metadata, Pod, WholeNumber } from './schema.ts'
 
 /** A role of an object, found and checked, before the object's own limits are laid over it. */
@@ -86,10 +87,14 @@ function readRole(
   const replicas = readCount(object, row.replicas && [...path, ...row.replicas])
   const completions = readCount(object, row.completions && [...path, ...row.completions])
   const checked = tryCheck(Pod, document, podPath)
-  const placed = 'value' in checked ? { pod: checked.value, path: podPath, document, surroundings } : undefined
-  const faults = [...replicas.faults, ...completions.faults, ...('faults' in checked ? checked.faults : [])]
-  if (placed !== undefined) faults.push(...podFaults(placed))
-  if (placed === undefined || faults.length > 0) return { faults }
+  const faults = [
+    ...replicas.faults,
+    ...completions.faults,
+    ...('faults' in checked ? checked.faults : []),
+    ...resourceFaults(podPath, document),
+  ]
+  if ('faults' in checked || faults.length > 0) return { faults }
+  const placed = { pod: checked.value, path: podPath, document, surroundings }
   const ownPolicy = row.restartPolicy && valueAt(document.value, [...path, ...row.restartPolicy])
   return {
     role: {

@@ -45,23 +45,8 @@ export interface Arrangement {
  * nobody offers this GPU.
  */
 export function arrangeRented(seats: readonly Seat[], whole: Gpu, prices: PriceList): readonly Arrangement[] {
-  const machines = prices.machinesWith(whole)
-  const providers = [...new Set(machines.map(machine => machine.provider))]
-  const choices = providers.flatMap(provider => {
-    const options = machines
-      .filter(machine => machine.provider === provider)
-      .flatMap(machine => priced(machine, prices))
-    const best = arrange(seats, options, bestOption)
-    if (best === undefined) return []
-    const smaller = arrange(seats, options, smallerOption)
-    return [{ best, smaller: smaller !== undefined && smaller.usdPerHour < best.usdPerHour ? smaller : undefined }]
-  })
-  const choice =
-    choices.find(({ best }) => best.isJoined && best.idleCount === 0) ??
-    choices.find(({ best, smaller }) => best.isJoined && smaller?.idleCount === 0) ??
-    choices.find(({ best }) => best.isJoined) ??
-    choices[0]
-  return choice === undefined ? [] : [choice.best, ...(choice.smaller ? [choice.smaller] : [])]
+  const { best, smaller } = providerFor(seats, prices.machinesWith(whole), prices)
+  return [...(best ? [best] : []), ...(smaller ? [smaller] : [])]
 }
 
 /** The same machine for every role, as many of them as it takes. */
@@ -82,6 +67,36 @@ interface PricedArrangement extends Arrangement {
   /** Each role is in one machine, or in several that are made to work together. */
   readonly isJoined: boolean
   readonly usdPerHour: number
+}
+
+/** What one provider has: machines as the manifest is written, and smaller ones that are cheaper all together. */
+interface ProviderChoice {
+  readonly best?: PricedArrangement
+  readonly smaller?: PricedArrangement
+}
+
+/** The first provider without idle GPUs; else with smaller machines and none idle; else with machines that work together; else the first. */
+function providerFor(seats: readonly Seat[], machines: readonly Machine[], prices: PriceList): ProviderChoice {
+  const choices: ProviderChoice[] = []
+  for (const provider of new Set(machines.map(machine => machine.provider))) {
+    const own = machines.filter(machine => machine.provider === provider)
+    const choice = choiceAmong(
+      own.flatMap(machine => priced(machine, prices)),
+      seats,
+    )
+    // Most often the first provider will do: the others need not be looked at.
+    if (choice.best?.isJoined && choice.best.idleCount === 0) return choice
+    if (choice.best !== undefined) choices.push(choice)
+  }
+  const joined = choices.filter(({ best }) => best?.isJoined)
+  return joined.find(({ smaller }) => smaller?.idleCount === 0) ?? joined[0] ?? choices[0] ?? {}
+}
+
+function choiceAmong(options: readonly Option[], seats: readonly Seat[]): ProviderChoice {
+  const best = arrange(seats, options, bestOption)
+  if (best === undefined) return {}
+  const smaller = arrange(seats, options, smallerOption)
+  return smaller !== undefined && smaller.usdPerHour < best.usdPerHour ? { best, smaller } : { best }
 }
 
 type Choose = (seat: Seat, options: readonly Option[]) => Option | undefined

@@ -4,6 +4,7 @@ import { readCalibration } from './calibration.ts'
 import { openTable, type Table } from './csv.ts'
 import { type Gpu, gpuOf } from './gpu.ts'
 import { findModelLine, type ModelTable, modelOf } from './model.ts'
+import { once } from './once.ts'
 import type { Calibration } from './throughput.ts'
 
 /** The tables that come with gpufare. Each file is read when something in it is asked for. */
@@ -45,14 +46,4 @@ function findModelIn(csv: string, spelling: string): ReturnType<ModelTable['find
   const head = csv.slice(0, csv.indexOf('\n') + 1)
   const [row = {}] = openTable(head + line).rows()
   return { model: modelOf(row), source: row['source'] ?? '' }
-}
-
-/** The same answer for the same file, made once. */
-function once<T>(make: (file: string) => T): (file: string) => T {
-  const made = new Map<string, T>()
-  return file => {
-    const known = made.get(file) ?? make(file)
-    made.set(file, known)
-    return known
-  }
 }

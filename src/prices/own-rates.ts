@@ -2,7 +2,16 @@ import type { Cluster, Pool } from '../config.ts'
 import { describePlace } from '../errors.ts'
 import { findGpus, type Gpu, type UnknownGpu } from '../gpu.ts'
 import type { Machine } from '../machine.ts'
-import type { Price } from './price-source.ts'
+import { type Offer, usdPerGpuHour } from './offers.ts'
+import type { Price, Tier } from './price-source.ts'
+
+/** What is known beside the configuration when a pool is priced. */
+export interface PoolMarket {
+  /** All prices of the rented machine behind the pool; empty where it has none or no table knows it. */
+  readonly rented: readonly Price[]
+  /** Machines on offer with the same GPU. */
+  readonly offers: readonly Offer[]
+}
 
 /**
  * A node of a partition or node pool as a machine; several where the configuration names a GPU type that is ambiguous. The
@@ -19,12 +28,25 @@ export function poolMachines(
   return gpusOfPool(pool, gpus, rented).map(gpu => ({ clusters: true, ...rest, ...place, gpu }))
 }
 
-/** A pool's own rate for one of its nodes; undefined where the configuration gives none. */
-export function ownRate(pool: Pool, machine: Machine): Price | undefined {
+/**
+ * The price of one node of a pool: its own rate, else that of the rented machine behind it, else the list price of the same GPU,
+ * each labelled as what it is. Undefined = not known.
+ */
+export function poolPrice(pool: Pool, node: Machine, { rented, offers }: PoolMarket): Price | undefined {
   const rate = pool.usdPerGpuHour
-  if (rate === undefined) return undefined
-  const source = rate.origin.kind === 'config' ? describePlace(rate.origin.place) : 'gpufare.yaml'
-  return { machine, region: '', tier: 'own', usdPerMachineHour: rate.value * machine.gpuCount, asOf: '', source }
+  if (rate !== undefined) {
+    const source = rate.origin.kind === 'config' ? describePlace(rate.origin.place) : 'gpufare.yaml'
+    const usdPerMachineHour = rate.value * node.gpuCount
+    return { machine: node, region: '', tier: 'own', usdPerMachineHour, asOf: '', source }
+  }
+  const tier: Tier = pool.spot ? 'spot' : 'on-demand'
+  const { machine } = pool
+  if (machine !== undefined) {
+    const price = rented.find(each => each.region === machine.region && each.tier === tier)
+    return price && nodePrice(price, node, 'rented')
+  }
+  const price = nearestPrice(offers, tier, node.gpuCount)
+  return price && nodePrice(price, node, 'no own rate, list price of the same GPU')
 }
 
 function gpusOfPool(pool: Pool, gpus: readonly Gpu[], rented: Machine | undefined): readonly (Gpu | UnknownGpu)[] {
@@ -32,4 +54,24 @@ function gpusOfPool(pool: Pool, gpus: readonly Gpu[], rented: Machine | undefine
   const behind = found.filter(gpu => gpu.name === rented?.gpu.name)
   if (behind.length > 0) return behind
   return found.length > 0 ? found : [{ name: pool.gpu, vendor: 'unknown' }]
+}
+
+/** At the most preferred provider, of a machine with as many GPUs, since hosts cost too; else the lowest for one GPU. */
+function nearestPrice(offers: readonly Offer[], tier: Tier, gpuCount: number): Price | undefined {
+  const prices = offers.flatMap(offer => offer.prices.get(tier) ?? [])
+  const provider = prices[0]?.machine.provider
+  const near = prices.filter(price => price.machine.provider === provider)
+  const alike = near.filter(price => price.machine.gpuCount === gpuCount)
+  return (alike.length > 0 ? alike : near).toSorted((a, b) => usdPerGpuHour(a) - usdPerGpuHour(b))[0]
+}
+
+/** A price of a rented machine as the price of a pool's node, by the number of their GPUs. */
+function nodePrice(price: Price, node: Machine, why: string): Price {
+  const { provider, name } = price.machine
+  return {
+    ...price,
+    machine: node,
+    usdPerMachineHour: usdPerGpuHour(price) * node.gpuCount,
+    source: `${why}: ${provider} ${name}; ${price.source}`,
+  }
 }

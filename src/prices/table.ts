@@ -1,6 +1,6 @@
-import { numberIn, type Row, type Table } from '../csv.ts'
-import type { Gpu } from '../gpu.ts'
-import { machineOf } from '../machine.ts'
+import { numberIn, type Row } from '../csv.ts'
+import { type Machine, machineOf } from '../machine.ts'
+import { once } from '../once.ts'
 import type { Price, PriceSource, PriceTables, Tier } from './price-source.ts'
 
 /** Prices of pricing-data/prices.csv, machines completed from networks.csv. */
@@ -11,10 +11,17 @@ export const priceTable: PriceSource = {
 }
 
 function pricesIn(rows: readonly Row[], { gpus, networks }: PriceTables): readonly Price[] {
-  const networkRows = networksOf(rows, networks)
+  const networksWith = once((gpuName: string) => networks.rowsWith('gpu', gpuName))
+  const machines = new Map<string, Machine>()
   return rows.filter(isWholeMachine).flatMap(row => {
-    const gpu = gpus.find(each => each.name === row['gpu'])
-    return gpu === undefined ? [] : pricesInRow(row, networkRows, gpu)
+    const { provider = '', machine: name = '', gpu: gpuName = '' } = row
+    const gpu = gpus.find(each => each.name === gpuName)
+    if (gpu === undefined) return []
+    const ofMachine = (network: Row) => network['machine'] === name && network['provider'] === provider
+    const known = machines.get(`${provider} ${name}`)
+    const machine = known ?? machineOf(row, networksWith(gpuName).find(ofMachine), gpu)
+    machines.set(`${provider} ${name}`, machine)
+    return pricesInRow(row, machine)
   })
 }
 
@@ -25,9 +32,7 @@ const tierColumns: readonly (readonly [Tier, string])[] = [
   ['reserved-3y', 'reserved_3y_usd_h'],
 ]
 
-function pricesInRow(row: Row, networkRows: readonly Row[], gpu: Gpu): Price[] {
-  const network = networkRows.find(each => each['provider'] === row['provider'] && each['machine'] === row['machine'])
-  const machine = machineOf(row, network, gpu)
+function pricesInRow(row: Row, machine: Machine): Price[] {
   const { region = '', as_of: asOf = '', source = '' } = row
   return tierColumns.flatMap(([tier, column]) => {
     const usdPerMachineHour = numberIn(row, column)
@@ -47,9 +52,4 @@ function isCredible(row: Row, tier: Tier): boolean {
 function isWholeMachine(row: Row): boolean {
   const gpuCount = Number(row['gpu_count'])
   return Number.isInteger(gpuCount) && gpuCount > 0
-}
-
-function networksOf(rows: readonly Row[], networks: Table): readonly Row[] {
-  const gpuNames = new Set(rows.map(row => row['gpu'] ?? ''))
-  return [...gpuNames].flatMap(name => networks.rowsWith('gpu', name))
 }

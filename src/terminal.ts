@@ -93,7 +93,16 @@ export function withKeyboard(terminal: Terminal): Terminal {
 export async function loadPaint(terminal: Terminal, output: 'stdout' | 'stderr'): Promise<Paint> {
   if (!terminal.colour[output]) return plainPaint
   const { Chalk } = await import('chalk')
-  return new Chalk({ level: 1 })
+  const chalk = new Chalk({ level: 1 })
+  // chalk joins all it is given, so `lines.map(chalk.dim)` would print line numbers
+  return {
+    bold: text => chalk.bold(text),
+    dim: text => chalk.dim(text),
+    red: text => chalk.red(text),
+    green: text => chalk.green(text),
+    yellow: text => chalk.yellow(text),
+    cyan: text => chalk.cyan(text),
+  }
 }
 
 /** Turns a spinner on stderr while work takes longer than a moment; without a terminal it only waits. */

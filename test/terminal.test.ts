@@ -60,6 +60,10 @@ test('text is painted only where colour is shown', async () => {
   const terminal = describeTerminal(pretend({ stdin: true, stderr: true }), {})
   expect(await loadPaint(terminal, 'stdout')).toBe(plainPaint)
   expect((await loadPaint(terminal, 'stderr')).red('over')).toBe('\u001b[31mover\u001b[39m')
+  expect(['a', 'b'].map((await loadPaint(terminal, 'stderr')).red)).toEqual([
+    '\u001b[31ma\u001b[39m',
+    '\u001b[31mb\u001b[39m',
+  ])
   expect(plainPaint.red('over')).toBe('over')
 })
 

@@ -148,7 +148,7 @@ function otherSites(situation: Situation, requested: readonly Site[]): readonly 
     // Other layouts of the very GPUs asked for stand beside the neighbours.
     ...requested.map(site => ({ ...site, asRequested: false })),
     ...neighbours(asked, gpus)
-      .filter(gpu => prices.machinesWith(gpu).length > 0)
+      .filter(gpu => prices.providersWith(gpu).length > 0)
       .map(gpu => siteOf(gpu, situation, { remarks })),
   ].filter(site => site.devices.every(device => device.gpu.vendor !== 'unknown'))
 }

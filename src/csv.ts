@@ -1,9 +1,17 @@
 /** One row of a table: its cells by column. An empty cell says that nothing is known. */
 export type Row = Readonly<Record<string, string>>
 
+/** A line of a table of which single cells can be read before the whole row is. */
+export interface Line {
+  cell(column: string): string
+  row(): Row
+}
+
 /** A table of one row a line. Rows are split when they are asked for, since a quote needs only a few of them. */
 export interface Table {
   rows(): readonly Row[]
+  /** Lines that have this very text in this column. */
+  linesWith(column: string, cell: string): readonly Line[]
   /** Rows that have this very text in this column. */
   rowsWith(column: string, cell: string): readonly Row[]
 }
@@ -12,25 +20,30 @@ export interface Table {
 export function openTable(csv: string): Table {
   const headEnd = csv.indexOf('\n')
   const columns = splitCells(csv.slice(0, headEnd))
-  const rowOf = (cells: readonly string[]): Row => {
-    const row: Record<string, string> = {}
-    columns.forEach((column, index) => {
-      row[column] = cells[index] ?? ''
-    })
-    return row
-  }
+  const lineOf = (text: string): Line => ({
+    cell: column => nthCell(text, columns.indexOf(column)),
+    row: () => {
+      const cells = splitCells(text)
+      const row: Record<string, string> = {}
+      columns.forEach((column, index) => {
+        row[column] = cells[index] ?? ''
+      })
+      return row
+    },
+  })
+  const linesWith = (column: string, cell: string) =>
+    findLines(csv, cell, headEnd + 1)
+      .map(lineOf)
+      .filter(line => line.cell(column) === cell)
   return {
     rows: () =>
       csv
         .slice(headEnd + 1)
         .split('\n')
-        .filter(line => line.trim() !== '')
-        .map(line => rowOf(splitCells(line))),
-    rowsWith: (column, cell) =>
-      linesWith(csv, cell, headEnd + 1)
-        .map(splitCells)
-        .filter(cells => cells[columns.indexOf(column)] === cell)
-        .map(rowOf),
+        .filter(text => text.trim() !== '')
+        .map(text => lineOf(text).row()),
+    linesWith,
+    rowsWith: (column, cell) => linesWith(column, cell).map(line => line.row()),
   }
 }
 
@@ -40,17 +53,26 @@ export function numberIn(row: Row, column: string): number | undefined {
   return text === undefined || text === '' ? undefined : Number(text)
 }
 
-/** Lines with a cell that has this text: to search is quicker than to split all lines. */
-function linesWith(csv: string, cell: string, from: number): string[] {
+/** Lines that hold a text anywhere: to search is quicker than to split all lines. */
+function findLines(csv: string, text: string, from: number): string[] {
   const lines: string[] = []
-  let found = csv.indexOf(cell, from)
+  let found = csv.indexOf(text, from)
   while (found >= 0 && found < csv.length) {
     const end = indexOrEnd(csv, '\n', found)
-    const line = `,${csv.slice(csv.lastIndexOf('\n', found) + 1, end).trimEnd()},`
-    if (line.includes(`,${cell},`) || line.includes(`,"${cell}",`)) lines.push(line.slice(1, -1))
-    found = csv.indexOf(cell, end + 1)
+    lines.push(csv.slice(csv.lastIndexOf('\n', found) + 1, end).trimEnd())
+    found = csv.indexOf(text, end + 1)
   }
   return lines
+}
+
+/** One cell of a line; the others are split only where a quote stands before it. */
+function nthCell(line: string, index: number): string {
+  let start = 0
+  for (let passed = 0; passed < index; passed++) {
+    if (line.startsWith('"', start)) return splitCells(line)[index] ?? ''
+    start = indexOrEnd(line, ',', start) + 1
+  }
+  return line.startsWith('"', start) ? (splitCells(line)[index] ?? '') : line.slice(start, indexOrEnd(line, ',', start))
 }
 
 /** By hand: an expression for quoted cells takes several times as long. */

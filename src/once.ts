@@ -1,9 +1,9 @@
-/** The same answer for the same name, worked out once. */
-export function once<T>(find: (name: string) => T): (name: string) => T {
-  const known = new Map<string, T>()
-  return name => {
-    const answer = known.get(name) ?? find(name)
-    known.set(name, answer)
+/** The same answer for the same key, worked out once. */
+export function once<K, T>(find: (key: K) => T): (key: K) => T {
+  const known = new Map<K, T>()
+  return key => {
+    const answer = known.get(key) ?? find(key)
+    known.set(key, answer)
     return answer
   }
 }

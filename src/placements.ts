@@ -45,7 +45,7 @@ export interface Arrangement {
  * nobody offers this GPU.
  */
 export function arrangeRented(seats: readonly Seat[], whole: Gpu, prices: PriceList): readonly Arrangement[] {
-  const { best, smaller } = providerFor(seats, prices.machinesWith(whole), prices)
+  const { best, smaller } = providerFor(seats, whole, prices)
   return [...(best ? [best] : []), ...(smaller ? [smaller] : [])]
 }
 
@@ -76,14 +76,11 @@ interface ProviderChoice {
 }
 
 /** The first provider without idle GPUs; else with smaller machines and none idle; else with machines that work together; else the first. */
-function providerFor(seats: readonly Seat[], machines: readonly Machine[], prices: PriceList): ProviderChoice {
+function providerFor(seats: readonly Seat[], whole: Gpu, prices: PriceList): ProviderChoice {
   const choices: ProviderChoice[] = []
-  for (const provider of new Set(machines.map(machine => machine.provider))) {
-    const own = machines.filter(machine => machine.provider === provider)
-    const choice = choiceAmong(
-      own.flatMap(machine => priced(machine, prices)),
-      seats,
-    )
+  for (const provider of prices.providersWith(whole)) {
+    const options = prices.machinesWith(whole, provider).flatMap(machine => priced(machine, prices))
+    const choice = choiceAmong(options, seats)
     // Most often the first provider will do: the others need not be looked at.
     if (choice.best?.isJoined && choice.best.idleCount === 0) return choice
     if (choice.best !== undefined) choices.push(choice)

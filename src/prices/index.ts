@@ -2,15 +2,17 @@ import type { Cluster, Config, Pool } from '../config.ts'
 import type { Gpu } from '../gpu.ts'
 import type { Machine } from '../machine.ts'
 import { once } from '../once.ts'
-import { discounted, type Offer, offersIn } from './offers.ts'
+import { discounted, listingsByProvider, type Offer, offersIn, type ProviderListings } from './offers.ts'
 import { poolMachines, poolPrice } from './own-rates.ts'
 import type { Price, PriceSource, PriceTables, Tier } from './price-source.ts'
 import { priceTable } from './table.ts'
 
 /** What can be had, and for how much, with the preferences of the configuration already in it. */
 export interface PriceList {
-  /** Machines with this GPU type that are on offer in the regions that count, providers in order of preference. */
-  machinesWith(gpu: Gpu): readonly Machine[]
+  /** Who has this GPU type where the configuration looks, in order of preference. */
+  providersWith(gpu: Gpu): readonly string[]
+  /** Machines with this GPU type on offer there. */
+  machinesWith(gpu: Gpu, provider: string): readonly Machine[]
   /** Machines on offer by this name, such as `p4d.24xlarge`. */
   machinesNamed(name: string): readonly Machine[]
   /** Nodes of a partition or node pool; one, or one for each GPU type that its name may mean. */
@@ -36,38 +38,50 @@ export function listPrices(tables: PriceTables, config: Config): PriceList {
 }
 
 function makeList(tables: PriceTables, config: Config): PriceList {
-  const offersOf = once((gpuName: string): readonly Offer[] => {
+  const listingsOf = once((gpuName: string): readonly ProviderListings[] => {
     const gpu = tables.gpus.find(each => each.name === gpuName)
     return gpu === undefined
       ? []
-      : offersIn(
-          sources.flatMap(source => source.pricesOf(gpu, tables)),
+      : listingsByProvider(
+          sources.flatMap(source => source.listingsOf(gpu, tables)),
           config,
         )
   })
-  const pricesNamed = once((name: string) => sources.flatMap(source => source.pricesOfMachine(name, tables)))
-  const offersNamed = once((name: string) => offersIn(pricesNamed(name), config))
+  const offersAt = once((gpuName: string) =>
+    once((provider: string): readonly Offer[] =>
+      offersIn(listingsOf(gpuName).find(each => each.provider === provider)?.listings ?? [], config),
+    ),
+  )
+  const listingsNamed = once((name: string) => sources.flatMap(source => source.listingsOfMachine(name, tables)))
+  const offersNamed = once((name: string) =>
+    listingsByProvider(listingsNamed(name), config).flatMap(({ listings }) => offersIn(listings, config)),
+  )
   const rentedBehind = ({ machine }: Pool): readonly Price[] =>
     machine === undefined
       ? []
-      : pricesNamed(machine.instanceType).filter(price => price.machine.provider === machine.provider)
+      : listingsNamed(machine.instanceType)
+          .filter(listing => listing.provider === machine.provider)
+          .flatMap(listing => listing.prices())
 
-  const listPrice = (machine: Machine, tier: Tier): Price | undefined =>
-    offersOf(machine.gpu.name)
-      .find(offer => offer.machine.name === machine.name && offer.machine.provider === machine.provider)
-      ?.prices.get(tier)
-  const nodePrice = (pool: Pool, node: Machine, tier: Tier): Price | undefined =>
-    tier === 'on-demand' || tier === 'own'
-      ? poolPrice(pool, node, { rented: rentedBehind(pool), offers: offersOf(node.gpu.name) })
-      : undefined
+  const listPrice = ({ gpu, provider, name }: Machine, tier: Tier): Price | undefined =>
+    offersAt(gpu.name)(provider)
+      .find(offer => offer.machine.name === name)
+      ?.priceAt(tier)
+  const nodePrice = (pool: Pool, node: Machine): Price | undefined => {
+    const [first] = listingsOf(node.gpu.name)
+    const offers = first === undefined ? [] : offersAt(node.gpu.name)(first.provider)
+    return poolPrice(pool, node, { rented: rentedBehind(pool), offers })
+  }
 
   return {
-    machinesWith: gpu => offersOf(gpu.name).map(offer => offer.machine),
+    providersWith: gpu => listingsOf(gpu.name).map(each => each.provider),
+    machinesWith: (gpu, provider) => offersAt(gpu.name)(provider).map(offer => offer.machine),
     machinesNamed: name => offersNamed(name).map(offer => offer.machine),
     machinesOf: (cluster, pool) => poolMachines(cluster, pool, tables.gpus, rentedBehind(pool)[0]?.machine),
     priceOf: (machine, tier) => {
       const pool = poolOf(machine, config)
-      const price = pool === undefined ? listPrice(machine, tier) : nodePrice(pool, machine, tier)
+      if (pool !== undefined && tier !== 'on-demand' && tier !== 'own') return undefined
+      const price = pool === undefined ? listPrice(machine, tier) : nodePrice(pool, machine)
       return price && (price.tier === 'own' ? price : discounted(price, config))
     },
   }

@@ -2,12 +2,19 @@ import type { Config } from '../config.ts'
 import { describePlace } from '../errors.ts'
 import type { Machine } from '../machine.ts'
 import { formatPercent } from '../units.ts'
-import type { Price, Tier } from './price-source.ts'
+import type { Listing, Price, Tier } from './price-source.ts'
 
-/** A machine that can be had, with its price at each tier in the most preferred region that has one. */
+/** A machine that can be had. */
 export interface Offer {
   readonly machine: Machine
-  readonly prices: ReadonlyMap<Tier, Price>
+  /** Its price in the most preferred region that has one at this tier. */
+  priceAt(tier: Tier): Price | undefined
+}
+
+/** What one provider lists. */
+export interface ProviderListings {
+  readonly provider: string
+  readonly listings: readonly Listing[]
 }
 
 /** Clouds where most jobs run first, then those with fixed machine types, marketplaces of other people's machines last. */
@@ -23,25 +30,45 @@ const usualRegions = ['us-east-1', 'us-central1', 'eastus', 'us-east-2', 'us-wes
 const everywhere = new Set(['all', 'global'])
 
 /**
- * The machines of these prices that have an on-demand price where the configuration looks, providers in order of preference. The
- * providers and regions that it names are the only ones that count. Of two prices for the same thing the earlier is taken.
+ * Who has these machines where the configuration looks, in order of preference: the providers and regions that it names are the
+ * only ones that count. Of two listings of a machine in the same region the earlier is taken.
  */
-export function offersIn(prices: readonly Price[], config: Config): readonly Offer[] {
-  const regions = config.regions.length > 0 ? config.regions : usualRegions
+export function listingsByProvider(listings: readonly Listing[], config: Config): readonly ProviderListings[] {
   const providers = config.providers.length > 0 ? config.providers : usualProviders
-  const offers = new Map<string, { machine: Machine; prices: Map<Tier, Price> }>()
-  for (const price of prices) {
-    if (!counts(price, config)) continue
-    const { machine, region, tier } = price
-    const key = `${machine.provider} ${machine.name}`
-    const offer = offers.get(key) ?? { machine, prices: new Map<Tier, Price>() }
-    const known = offer.prices.get(tier)
-    if (known === undefined || rankIn(regions, region) < rankIn(regions, known.region)) offer.prices.set(tier, price)
-    offers.set(key, offer)
+  const counting = listings.filter(listing => counts(listing, config))
+  return [...groupBy(counting, listing => listing.provider)]
+    .map(([provider, own]) => ({ provider, listings: own }))
+    .sort((a, b) => rankIn(providers, a.provider) - rankIn(providers, b.provider))
+}
+
+/** The machines of one provider that have an on-demand price. */
+export function offersIn(listings: readonly Listing[], { regions }: Config): readonly Offer[] {
+  const order = regions.length > 0 ? regions : usualRegions
+  return [...groupBy(listings, listing => listing.machineName).values()].flatMap(own => {
+    const ranked = own.toSorted((a, b) => rankIn(order, a.region) - rankIn(order, b.region))
+    const priceAt = (tier: Tier) => firstPrice(ranked, tier)
+    const machine = priceAt('on-demand')?.machine
+    return machine === undefined ? [] : [{ machine, priceAt }]
+  })
+}
+
+/** Reads no more listings than it must. */
+function firstPrice(listings: readonly Listing[], tier: Tier): Price | undefined {
+  for (const listing of listings) {
+    const price = listing.prices().find(each => each.tier === tier)
+    if (price !== undefined) return price
   }
-  return [...offers.values()]
-    .filter(offer => offer.prices.has('on-demand'))
-    .sort((a, b) => rankIn(providers, a.machine.provider) - rankIn(providers, b.machine.provider))
+  return undefined
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group === undefined) groups.set(keyOf(item), [item])
+    else group.push(item)
+  }
+  return groups
 }
 
 /** The price less what the configuration takes off list prices; nothing is taken off a spot price, which the market makes. */
@@ -59,8 +86,8 @@ export function usdPerGpuHour(price: Price): number {
   return price.usdPerMachineHour / price.machine.gpuCount
 }
 
-function counts({ machine, region }: Price, { providers, regions }: Config): boolean {
-  const isProvider = providers.length === 0 || providers.includes(machine.provider)
+function counts({ provider, region }: Listing, { providers, regions }: Config): boolean {
+  const isProvider = providers.length === 0 || providers.includes(provider)
   return isProvider && (regions.length === 0 || regions.includes(region) || everywhere.has(region))
 }
 

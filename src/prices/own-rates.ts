@@ -9,7 +9,7 @@ import type { Price, Tier } from './price-source.ts'
 export interface PoolMarket {
   /** All prices of the rented machine behind the pool; empty where it has none or no table knows it. */
   readonly rented: readonly Price[]
-  /** Machines on offer with the same GPU. */
+  /** Machines with the same GPU at the most preferred provider. */
   readonly offers: readonly Offer[]
 }
 
@@ -56,13 +56,11 @@ function gpusOfPool(pool: Pool, gpus: readonly Gpu[], rented: Machine | undefine
   return found.length > 0 ? found : [{ name: pool.gpu, vendor: 'unknown' }]
 }
 
-/** At the most preferred provider, of a machine with as many GPUs, since hosts cost too; else the lowest for one GPU. */
+/** Of a machine with as many GPUs, since hosts cost too; else the lowest for one GPU. */
 function nearestPrice(offers: readonly Offer[], tier: Tier, gpuCount: number): Price | undefined {
-  const prices = offers.flatMap(offer => offer.prices.get(tier) ?? [])
-  const provider = prices[0]?.machine.provider
-  const near = prices.filter(price => price.machine.provider === provider)
-  const alike = near.filter(price => price.machine.gpuCount === gpuCount)
-  return (alike.length > 0 ? alike : near).toSorted((a, b) => usdPerGpuHour(a) - usdPerGpuHour(b))[0]
+  const prices = offers.flatMap(offer => offer.priceAt(tier) ?? [])
+  const alike = prices.filter(price => price.machine.gpuCount === gpuCount)
+  return (alike.length > 0 ? alike : prices).toSorted((a, b) => usdPerGpuHour(a) - usdPerGpuHour(b))[0]
 }
 
 /** A price of a rented machine as the price of a pool's node, by the number of their GPUs. */

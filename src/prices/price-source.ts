@@ -25,13 +25,21 @@ export interface PriceTables {
   readonly networks: Table
 }
 
+/** A line of a price list: a machine in a region, its prices read when they are wanted. */
+export interface Listing {
+  readonly provider: string
+  readonly machineName: string
+  readonly region: string
+  prices(): readonly Price[]
+}
+
 /**
  * A list of prices: what machines cost, in every region and tier that it knows. It is asked for one GPU type or one machine at a
  * time, since a list may be long and a quote needs little of it. What it does not know is not in the answer.
  */
 export interface PriceSource {
   readonly name: string
-  pricesOf(gpu: Gpu, tables: PriceTables): readonly Price[]
+  listingsOf(gpu: Gpu, tables: PriceTables): readonly Listing[]
   /** By the name that manifests use in `node.kubernetes.io/instance-type`. */
-  pricesOfMachine(name: string, tables: PriceTables): readonly Price[]
+  listingsOfMachine(name: string, tables: PriceTables): readonly Listing[]
 }

@@ -1,28 +1,13 @@
-import { numberIn, type Row } from '../csv.ts'
-import { type Machine, machineOf } from '../machine.ts'
+import { type Line, numberIn, type Row } from '../csv.ts'
+import { machineOf } from '../machine.ts'
 import { once } from '../once.ts'
-import type { Price, PriceSource, PriceTables, Tier } from './price-source.ts'
+import type { Listing, Price, PriceSource, PriceTables, Tier } from './price-source.ts'
 
 /** Prices of pricing-data/prices.csv, machines completed from networks.csv. */
 export const priceTable: PriceSource = {
   name: 'prices.csv',
-  pricesOf: (gpu, tables) => pricesIn(tables.prices.rowsWith('gpu', gpu.name), tables),
-  pricesOfMachine: (name, tables) => pricesIn(tables.prices.rowsWith('machine', name), tables),
-}
-
-function pricesIn(rows: readonly Row[], { gpus, networks }: PriceTables): readonly Price[] {
-  const networksWith = once((gpuName: string) => networks.rowsWith('gpu', gpuName))
-  const machines = new Map<string, Machine>()
-  return rows.filter(isWholeMachine).flatMap(row => {
-    const { provider = '', machine: name = '', gpu: gpuName = '' } = row
-    const gpu = gpus.find(each => each.name === gpuName)
-    if (gpu === undefined) return []
-    const ofMachine = (network: Row) => network['machine'] === name && network['provider'] === provider
-    const known = machines.get(`${provider} ${name}`)
-    const machine = known ?? machineOf(row, networksWith(gpuName).find(ofMachine), gpu)
-    machines.set(`${provider} ${name}`, machine)
-    return pricesInRow(row, machine)
-  })
+  listingsOf: (gpu, tables) => listingsIn(tables.prices.linesWith('gpu', gpu.name), tables),
+  listingsOfMachine: (name, tables) => listingsIn(tables.prices.linesWith('machine', name), tables),
 }
 
 const tierColumns: readonly (readonly [Tier, string])[] = [
@@ -32,8 +17,28 @@ const tierColumns: readonly (readonly [Tier, string])[] = [
   ['reserved-3y', 'reserved_3y_usd_h'],
 ]
 
-function pricesInRow(row: Row, machine: Machine): Price[] {
-  const { region = '', as_of: asOf = '', source = '' } = row
+function listingsIn(lines: readonly Line[], tables: PriceTables): readonly Listing[] {
+  const pricesOf = once((line: Line) => pricesIn(line.row(), tables))
+  return lines.filter(isWholeMachine).map(line => ({
+    provider: line.cell('provider'),
+    machineName: line.cell('machine'),
+    region: line.cell('region'),
+    prices: () => pricesOf(line),
+  }))
+}
+
+/** Parts of a GPU and machines without one are in the table, but no candidate is made of them. */
+function isWholeMachine(line: Line): boolean {
+  const gpuCount = Number(line.cell('gpu_count'))
+  return Number.isInteger(gpuCount) && gpuCount > 0
+}
+
+function pricesIn(row: Row, { gpus, networks }: PriceTables): readonly Price[] {
+  const { provider, machine: name = '', region = '', as_of: asOf = '', source = '' } = row
+  const gpu = gpus.find(each => each.name === row['gpu'])
+  if (gpu === undefined) return []
+  const network = networks.linesWith('machine', name).find(line => line.cell('provider') === provider)
+  const machine = machineOf(row, network?.row(), gpu)
   return tierColumns.flatMap(([tier, column]) => {
     const usdPerMachineHour = numberIn(row, column)
     if (usdPerMachineHour === undefined || !isCredible(row, tier)) return []
@@ -46,10 +51,4 @@ function isCredible(row: Row, tier: Tier): boolean {
   const onDemand = numberIn(row, 'on_demand_usd_h')
   const spot = numberIn(row, 'spot_usd_h')
   return tier !== 'spot' || onDemand === undefined || spot === undefined || spot <= onDemand
-}
-
-/** Parts of a GPU and machines without one are in the table, but no candidate is made of them. */
-function isWholeMachine(row: Row): boolean {
-  const gpuCount = Number(row['gpu_count'])
-  return Number.isInteger(gpuCount) && gpuCount > 0
 }

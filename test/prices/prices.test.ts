@@ -38,6 +38,11 @@ function gpuNamed(name: string) {
   return gpu
 }
 
+function machinesWith(list: PriceList, gpuName: string): readonly Machine[] {
+  const gpu = gpuNamed(gpuName)
+  return list.providersWith(gpu).flatMap(provider => list.machinesWith(gpu, provider))
+}
+
 function machineNamed(list: PriceList, name: string): Machine {
   const [machine] = list.machinesNamed(name)
   if (machine === undefined) throw new Error(`no ${name} on offer`)
@@ -63,21 +68,19 @@ function priceOfPool(config: Partial<Config>, tier: 'on-demand' | 'spot' = 'on-d
 
 describe('machines on offer', () => {
   test('come in the order of the usual clouds, each once', () => {
-    const names = pricesFor()
-      .machinesWith(gpuNamed('a100-40gb'))
-      .map(machine => machine.name)
+    const names = machinesWith(pricesFor(), 'a100-40gb').map(machine => machine.name)
     expect(names).toEqual(['p4d.24xlarge', 'a2-highgpu-8g', 'BM.GPU4.8'])
   })
 
   test('are those of the configured providers, in their order', () => {
     const list = pricesFor({ providers: ['oci', 'aws'] })
-    expect(list.machinesWith(gpuNamed('a100-40gb')).map(machine => machine.provider)).toEqual(['oci', 'aws'])
+    expect(list.providersWith(gpuNamed('a100-40gb'))).toEqual(['oci', 'aws'])
   })
 
   test('are those of the configured regions, and those that are priced the same everywhere', () => {
     const list = pricesFor({ regions: ['eu-west-1'] })
-    expect(list.machinesWith(gpuNamed('a100-40gb')).map(machine => machine.name)).toEqual(['p4d.24xlarge', 'BM.GPU4.8'])
-    expect(list.machinesWith(gpuNamed('t4'))).toEqual([])
+    expect(machinesWith(list, 'a100-40gb').map(machine => machine.name)).toEqual(['p4d.24xlarge', 'BM.GPU4.8'])
+    expect(machinesWith(list, 't4')).toEqual([])
   })
 
   test('know their processors, memory, links and network', () => {
@@ -103,7 +106,7 @@ describe('machines on offer', () => {
   })
 
   test('are whole: parts of a GPU and machines without one are not offered', () => {
-    expect(pricesFor().machinesWith(gpuNamed('a10'))).toEqual([])
+    expect(machinesWith(pricesFor(), 'a10')).toEqual([])
     expect(pricesFor().machinesNamed('m5.large')).toEqual([])
   })
 })
@@ -126,7 +129,7 @@ describe('a price', () => {
     expect(list.priceOf(machineNamed(list, 'p4d.24xlarge'), 'on-demand')?.region).toBe('eu-west-1')
   })
 
-  test('at spot is a price of its own, in a region that has one', () => {
+  test('at spot is a price of its own, in the next region where the first has none', () => {
     const list = pricesFor()
     const spot = list.priceOf(machineNamed(list, 'p4d.24xlarge'), 'spot')
     expect(spot).toMatchObject({ region: 'us-west-2', tier: 'spot', usdPerMachineHour: 10, source: 'list, west' })

@@ -1,11 +1,13 @@
 import { type Candidate, findCandidates } from './candidates.ts'
 import type { Config } from './config.ts'
 import type { Job } from './job.ts'
+import { adviseOn } from './missing-facts.ts'
 import { listPrices } from './prices/index.ts'
 import type { Tier } from './prices/price-source.ts'
 import type { Tables } from './pricing-data.ts'
 import { type Quote, quoteCandidate } from './quote.ts'
 import { predictRuntime } from './runtimes/index.ts'
+import type { Runtime } from './runtimes/runtime-model.ts'
 import { formatDuration } from './units.ts'
 import type { Warning } from './warning.ts'
 import type { Workload } from './workload.ts'
@@ -27,9 +29,17 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
   const candidates = findCandidates(job, workloads, { gpus: tables.gpus, prices, config })
   const quotes = candidates.flatMap(candidate => {
     const runtime = predictRuntime(job, workloads, candidate, [], tables)
-    return tiersOf(candidate).map(tier => quoteCandidate(job, candidate, runtime, tier, prices.priceOf))
+    return tiersOf(candidate)
+      .map(tier => quoteCandidate(job, candidate, runtime, tier, prices.priceOf))
+      .filter(quote => quote.tier !== 'spot' || quote.usdPerHour !== undefined)
   })
-  return { job, workloads, quotes, warnings: [...job.warnings, ...warnings, ...warningsOf(job, quotes)] }
+  const runtime = quotes.find(quote => quote.candidate.asRequested)?.runtime
+  return {
+    job,
+    workloads,
+    quotes,
+    warnings: [...job.warnings, ...warnings, ...adviseOn(job, workloads, runtime), ...limitWarnings(job, runtime)],
+  }
 }
 
 /** The quotes of the job as written; several where the manifest leaves the GPU type open. Spot rows are offers, not requests. */
@@ -46,21 +56,15 @@ export function canRun(candidate: Candidate): boolean {
 
 /** The tiers a candidate is quoted at: its own rate or on-demand, and spot in a row of its own. */
 export function tiersOf(candidate: Candidate): readonly Tier[] {
-  return candidate.asRequested ? ['on-demand', 'spot'] : ['on-demand']
+  return candidate.asRequested && canRun(candidate) ? ['on-demand', 'spot'] : ['on-demand']
 }
 
-/** What only the quotes show: a run that its own time limit would cut off. */
-export function warningsOf(job: Job, quotes: readonly Quote[]): readonly Warning[] {
-  const runtime = quotes.find(quote => quote.candidate.asRequested)?.runtime
+/** A run that its own time limit would cut off. */
+function limitWarnings(job: Job, runtime: Runtime | undefined): readonly Warning[] {
   if (runtime === undefined || runtime.basis === 'limit') return []
-  return job.roles.flatMap(role => {
-    const limit = role.timeLimitSeconds
+  return job.roles.flatMap(({ timeLimitSeconds: limit }) => {
     if (limit === undefined || runtime.seconds.p50 <= limit.value) return []
-    return [
-      {
-        code: 'time-limit-too-short-to-judge' as const,
-        text: `the run needs about ${formatDuration(runtime.seconds.p50)}, the time limit stops it after ${formatDuration(limit.value)}: this job is one part of it`,
-      },
-    ]
+    const text = `the run needs about ${formatDuration(runtime.seconds.p50)}, the time limit stops it after ${formatDuration(limit.value)}: this job is one part of it`
+    return [{ code: 'time-limit-too-short-to-judge' as const, text }]
   })
 }

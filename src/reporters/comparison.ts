@@ -1,6 +1,7 @@
 import { canRun, type Fare, requestedQuotes } from '../fare.ts'
 import type { Quote } from '../quote.ts'
 import { type Currency, formatDuration, formatMoney, secondsPerHour } from '../units.ts'
+import { describeGpus } from './words.ts'
 
 /** One row of a report: a quote, how it stands against the job as written, and what that trade means. */
 export interface Row {
@@ -22,11 +23,17 @@ export function rowsOf(fare: Fare, currency: Currency, all: boolean): readonly R
   const asWritten = fare.quotes.filter(quote => quote.candidate.asRequested)
   const others = fare.quotes.filter(quote => !quote.candidate.asRequested)
   const able = others.filter(quote => canRun(quote.candidate)).sort((a, b) => orderOf(a) - orderOf(b))
-  const unable = others.filter(quote => !canRun(quote.candidate))
+  const unable = others.filter(quote => !canRun(quote.candidate)).filter(isFirstOfItsGpus)
   const rows = [...asWritten, ...able, ...unable]
   return (all ? rows : rows.slice(0, Math.max(rowsWorthKnowing, asWritten.length + 1))).map(quote =>
     rowOf(quote, reference, currency),
   )
+}
+
+/** Where the GPUs themselves cannot do it, one layout says so for all. */
+function isFirstOfItsGpus(quote: Quote, index: number, quotes: readonly Quote[]): boolean {
+  const gpus = describeGpus(quote.candidate)
+  return quotes.findIndex(other => describeGpus(other.candidate) === gpus) === index
 }
 
 /** Cheapest first; what has no cost goes by its rate, what has no price comes last. */
@@ -35,10 +42,10 @@ function orderOf(quote: Quote): number {
 }
 
 function rowOf(quote: Quote, reference: Quote | undefined, currency: Currency): Row {
-  if (!canRun(quote.candidate)) return { quote, label: quote.candidate.asRequested ? 'as written' : 'no' }
-  if (quote.candidate.asRequested) return { quote, label: quote.tier === 'spot' ? 'spot' : 'as written' }
-  if (reference === undefined || quote.tier !== reference.tier)
-    return { quote, label: quote.tier === 'spot' ? 'spot' : '' }
+  if (quote.tier === 'spot') return { quote, label: 'spot' }
+  if (quote.candidate.asRequested) return { quote, label: 'as written' }
+  if (!canRun(quote.candidate)) return { quote, label: 'no' }
+  if (quote.tier !== reference?.tier) return { quote, label: '' }
   return { quote, ...compare(quote, reference, currency) }
 }
 

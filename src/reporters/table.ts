@@ -1,8 +1,8 @@
 import { describePlace } from '../errors.ts'
-import type { Fare } from '../fare.ts'
+import { canRun, type Fare } from '../fare.ts'
 import { totalToApprove } from '../policy.ts'
 import type { Quote } from '../quote.ts'
-import { formatMoney, formatRate } from '../units.ts'
+import { formatMoney } from '../units.ts'
 import type { Warning } from '../warning.ts'
 import { type Row, rowsOf } from './comparison.ts'
 import { explainFare } from './explanation.ts'
@@ -36,7 +36,7 @@ function renderFare(fare: Fare, report: Report, options: RenderOptions): string 
     '',
     ...(rows.length === 0 ? ['  no GPU is asked for: nothing to price'] : gridLines(rows, report, options)),
     ...footLines(rows, options),
-    ...warningLines(fare.warnings, options),
+    ...warningLines(fare, options),
     ...(options.explain ? ['', ...explainFare(fare, report.currency, options)] : []),
     '',
   ].join('\n')
@@ -45,10 +45,11 @@ function renderFare(fare: Fare, report: Report, options: RenderOptions): string 
 function headLines(fare: Fare, options: RenderOptions): string[] {
   const { job } = fare
   const place = Object.entries(job.destination).map(([key, value]) => `${key} ${value}`)
-  const title = `${options.paint.bold(job.place.file)}  ${job.kind} ${job.name}${place.length === 0 ? '' : `, ${place.join(', ')}`}`
+  const title = `${job.place.file}  ${job.kind} ${job.name}${place.length === 0 ? '' : `, ${place.join(', ')}`}`
   const roles = job.roles.map(role => (job.roles.length > 1 ? `${role.name}: ` : '') + describeRole(role, job))
   const work = fare.workloads.map(workload => `${describeWorkload(workload)} (line ${workload.place.line ?? '?'})`)
-  return [title, ...[...roles, ...work].flatMap(line => wrap(line, options.width, '  '))]
+  const [first = '', ...rest] = wrap(title, options.width, '')
+  return [options.paint.bold(first), ...rest, ...[...roles, ...work].flatMap(line => wrap(line, options.width, '  '))]
 }
 
 const columns = ['', 'GPUs', 'runtime', 'cost', 'memory'] as const
@@ -56,6 +57,7 @@ const columns = ['', 'GPUs', 'runtime', 'cost', 'memory'] as const
 /** The grid: a line of figures for each row, and below it where that is and what the trade means. */
 function gridLines(rows: readonly Row[], report: Report, options: RenderOptions): string[] {
   const cells = rows.map(row => cellsOf(row.quote, row.label, report, options))
+  const shared = sharedRemarks(rows)
   const shown = fitColumns([[...columns], ...cells], options.width)
   const [head = [], ...body] = shown
   const widths = head.map((_, index) => Math.max(...shown.map(line => line[index]?.length ?? 0)))
@@ -66,13 +68,13 @@ function gridLines(rows: readonly Row[], report: Report, options: RenderOptions)
     options.paint.dim(line(head)),
     ...rows.flatMap((row, index) => [
       paintRow(line(body[index] ?? []), row, options),
-      ...detailsOf(row, report).flatMap(detail => wrap(detail, options.width, indent).map(options.paint.dim)),
+      ...detailsOf(row, shared, report).flatMap(detail => wrap(detail, options.width, indent).map(options.paint.dim)),
     ]),
   ]
 }
 
 function cellsOf(quote: Quote, label: string, report: Report, options: RenderOptions): string[] {
-  const able = quote.candidate.obstacles.length === 0
+  const able = canRun(quote.candidate) || quote.candidate.asRequested
   return [
     label,
     describeGpus(quote.candidate),
@@ -98,23 +100,29 @@ function fitColumns(lines: readonly (readonly string[])[], width: number): reado
 }
 
 function paintRow(text: string, row: Row, options: RenderOptions): string {
-  if (row.quote.candidate.obstacles.length > 0) return options.paint.red(text)
+  if (!canRun(row.quote.candidate)) return options.paint.red(text)
   if (row.label === 'cheaper' || row.label === 'better') return options.paint.green(text)
   return row.label === 'as written' ? options.paint.bold(text) : text
 }
 
-function detailsOf(row: Row, report: Report): string[] {
-  const { candidate, prices } = row.quote
-  const offers = candidate.placements.map((placement, index) =>
-    describeOffer(placement, prices[index], report.currency),
-  )
-  const rate =
-    candidate.placements.length > 1 && row.quote.usdPerHour !== undefined
-      ? [`together ${formatRate(row.quote.usdPerHour, report.currency)}`]
-      : []
-  const trade = row.trade === undefined ? [] : [row.trade]
-  if (candidate.obstacles.length > 0 && !candidate.asRequested) return [...candidate.obstacles]
-  return [[...offers, ...rate].join(' + '), ...candidate.obstacles, ...trade, ...candidate.remarks]
+function detailsOf({ quote, trade }: Row, shared: readonly string[], report: Report): string[] {
+  const { candidate } = quote
+  const remarks = candidate.remarks.filter(remark => !shared.includes(remark))
+  if (!canRun(candidate) && !candidate.asRequested) return [...candidate.obstacles]
+  return [
+    describeOffer(quote, report.currency),
+    ...candidate.obstacles,
+    ...(trade === undefined ? [] : [trade]),
+    ...remarks,
+  ]
+}
+
+/** What holds for every row but those as written is said once, below. */
+function sharedRemarks(rows: readonly Row[]): readonly string[] {
+  const [first, ...others] = rows
+    .filter(row => !row.quote.candidate.asRequested)
+    .map(row => row.quote.candidate.remarks)
+  return (first ?? []).filter(remark => others.length > 0 && others.every(remarks => remarks.includes(remark)))
 }
 
 /** What the figures rest on: basis, price sources with their dates, and what is left out. */
@@ -132,6 +140,7 @@ function footLines(rows: readonly Row[], options: RenderOptions): string[] {
   ]
   const notes = [
     ...bases.map(basis => `runtime by ${basisWords[basis]}`),
+    ...sharedRemarks(rows).map(remark => `the others: ${remark}`),
     prices.length === 0 ? 'no price is known' : `prices: ${prices.join('; ')}`,
     'not included: storage, network, queueing, failed runs, tax',
   ]
@@ -146,13 +155,19 @@ const basisWords = {
   limit: 'limit: only the time limit bounds it',
 } as const
 
-function warningLines(warnings: readonly Warning[], options: RenderOptions): string[] {
+function warningLines({ warnings, job }: Fare, options: RenderOptions): string[] {
+  const { file } = job.place
   return warnings.flatMap(warning => {
-    const place = warning.place?.line === undefined ? '' : `${describePlace(warning.place)}  `
-    return wrap(`${place}${warning.text}`, options.width, '    ').map((line, index) =>
+    return wrap(placed(warning, file), options.width, '    ').map((line, index) =>
       index === 0 ? `  ${options.paint.yellow('!')} ${line.trimStart()}` : line,
     )
   })
+}
+
+/** A warning with its line; the file is named where it is another one than the manifest. */
+function placed({ text, place }: Warning, manifest: string): string {
+  if (place?.line === undefined) return text
+  return place.file === manifest ? `line ${place.line}: ${text}` : `${describePlace(place)}: ${text}`
 }
 
 function totalLines(report: Report, options: RenderOptions): string[] {

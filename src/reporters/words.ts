@@ -1,7 +1,6 @@
 import type { Candidate, Placement } from '../candidates.ts'
 import { describePlace } from '../errors.ts'
 import type { Job, Role } from '../job.ts'
-import type { Price } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import type { Origin } from '../sourced.ts'
 import { type Currency, formatCount, formatDuration, formatGib, formatMoney, formatRate } from '../units.ts'
@@ -9,10 +8,10 @@ import type { Workload } from '../workload.ts'
 
 /** `8x A100-80GB`, or `6x H100 + 2x T4` where the roles differ. */
 export function describeGpus(candidate: Candidate): string {
-  return candidate.placements
-    .map(({ gpu, gpuCount }) =>
-      gpu.name === '' ? `${countOf(gpuCount, 'GPU')} of any type` : `${gpuCount}x ${gpu.name.toUpperCase()}`,
-    )
+  const counts = new Map<string, number>()
+  for (const { gpu, gpuCount } of candidate.placements) counts.set(gpu.name, (counts.get(gpu.name) ?? 0) + gpuCount)
+  return [...counts]
+    .map(([name, count]) => (name === '' ? `${countOf(count, 'GPU')} of any type` : `${count}x ${name.toUpperCase()}`))
     .join(' + ')
 }
 
@@ -93,20 +92,31 @@ export function describeFit(candidate: Candidate): string {
   const { fit } = candidate
   if (fit.verdict === 'unknown' || fit.needBytes === undefined || fit.haveBytes === undefined) return '?'
   const verdict = fit.verdict === 'fits' ? 'yes' : fit.verdict === 'tight' ? 'tight' : 'no'
-  return `${verdict}, ${formatGib(fit.needBytes)} of ${formatGib(fit.haveBytes)}`
+  return `${verdict}, ${formatGib(fit.needBytes).replace(' GiB', '')} of ${formatGib(fit.haveBytes)}`
 }
 
-/** Where it runs and what an hour costs there: `aws p4d.24xlarge us-east-1, $21.96/h on-demand`. */
-export function describeOffer(placement: Placement, price: Price | undefined, currency: Currency): string {
-  const machines = placement.machineCount > 1 ? `${placement.machineCount}x ` : ''
-  const place = [machines + placement.machine.provider, placement.machine.name, price?.region]
-    .filter(part => part !== undefined && part !== '')
-    .join(' ')
-  if (price === undefined) return `${place}, price not known`
-  const perHour = placement.wholeMachine
-    ? formatRate(price.usdPerMachineHour * placement.machineCount, currency)
-    : `${formatRate(price.usdPerMachineHour / placement.machine.gpuCount, currency)} a GPU`
-  return `${place}, ${perHour} ${tierWords[price.tier]}`
+/** Where it runs and what an hour costs there: `4x aws p4d.24xlarge us-east-1, $87.83/h on-demand`. */
+export function describeOffer(quote: Quote, currency: Currency): string {
+  const machineCounts = new Map<string, number>()
+  quote.candidate.placements.forEach(({ machine, machineCount }, index) => {
+    const where = [machine.provider, machine.name, quote.prices[index]?.region].filter(Boolean).join(' ')
+    machineCounts.set(where, (machineCounts.get(where) ?? 0) + machineCount)
+  })
+  const where = [...machineCounts].map(([name, count]) => (count > 1 ? `${count}x ${name}` : name)).join(' + ')
+  return quote.usdPerHour === undefined
+    ? `${where}, price not known`
+    : `${where}, ${describeRate(quote, quote.usdPerHour, currency)}`
+}
+
+function describeRate(quote: Quote, usdPerHour: number, currency: Currency): string {
+  const tiers = [...new Set(quote.prices.flatMap(price => (price === undefined ? [] : [tierWords[price.tier]])))]
+  const shared = quote.candidate.placements.some(isShared) ? ' for its share' : ''
+  return `${formatRate(usdPerHour, currency)}${shared} ${tiers.join(' and ')}`
+}
+
+/** Whether a job pays for a part of a machine. */
+function isShared({ wholeMachine, gpuCount, share, machine, machineCount }: Placement): boolean {
+  return !wholeMachine && gpuCount * (share ?? 1) < machine.gpuCount * machineCount
 }
 
 /** How tiers are called. */

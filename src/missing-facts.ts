@@ -1,0 +1,52 @@
+import type { Job } from './job.ts'
+import type { Runtime } from './runtimes/runtime-model.ts'
+import type { Warning } from './warning.ts'
+import type { Workload } from './workload.ts'
+
+/** A fact that no file says and that would make the quote better, as a key that the manifest can carry. */
+interface MissingFact {
+  readonly what: string
+  readonly key: string
+  readonly example: string
+}
+
+/** Names the lines that would turn a bound or a question mark into an estimate; none where there is an estimate. */
+export function adviseOn(job: Job, workloads: readonly Workload[], runtime: Runtime | undefined): readonly Warning[] {
+  const hasGpus = job.roles.some(role => role.gpuCount.value > 0)
+  if (!hasGpus || job.endless || (runtime !== undefined && runtime.basis !== 'limit')) return []
+  const facts = missingFacts(workloads)
+  const lines = facts.map(({ key, example }) => asLine(job, key, example)).join(' and ')
+  return [{ code: 'no-training-facts', text: `${sayMissing(facts)}: a line such as ${lines} makes this an estimate` }]
+}
+
+function missingFacts(workloads: readonly Workload[]): readonly MissingFact[] {
+  const [workload, ...more] = workloads.filter(each => each.purpose === 'train')
+  if (workload === undefined || more.length > 0) return [runtimeFact]
+  const facts = [...missingOfModel(workload), ...missingOfWork(workload)]
+  return facts.length > 0 ? facts : [runtimeFact]
+}
+
+const runtimeFact: MissingFact = { what: 'how long this takes', key: 'runtime', example: '4h on 8xa100-80gb' }
+
+function missingOfModel({ model, modelName }: Workload): readonly MissingFact[] {
+  if (model !== undefined) return []
+  if (modelName === undefined) return [{ what: 'the model', key: 'model', example: 'meta-llama/Llama-2-7b-hf' }]
+  return [{ what: `the size of ${modelName.value}`, key: 'params', example: '7B' }]
+}
+
+function missingOfWork({ steps, tokens, samples, epochs, globalBatch }: Workload): readonly MissingFact[] {
+  if (tokens !== undefined || (samples !== undefined && epochs !== undefined)) return []
+  if (steps !== undefined) {
+    return globalBatch === undefined ? [{ what: 'the global batch', key: 'batch', example: '256' }] : []
+  }
+  if (epochs !== undefined) return [{ what: 'the number of samples', key: 'samples', example: '52000' }]
+  return [{ what: 'the number of steps', key: 'steps', example: '20000' }]
+}
+
+function sayMissing(facts: readonly MissingFact[]): string {
+  return `${facts.map(fact => fact.what).join(' and ')} ${facts.length > 1 ? 'are' : 'is'} not known`
+}
+
+function asLine(job: Job, key: string, example: string): string {
+  return job.scheduler === 'slurm' ? `#GPUFARE ${key}=${example}` : `gpufare.dev/${key}: "${example}"`
+}

@@ -57,7 +57,7 @@ async function askAbout(
   terminal: Terminal,
   showAll: () => Promise<void>,
 ): Promise<readonly Handover[]> {
-  const dialogue = { input: terminal.stdin, output: terminal.stderr }
+  const dialogue = await dialogueAt(terminal)
   const message = await describeQuestion(quoted)
   let showsAll = false
   for (;;) {
@@ -72,6 +72,10 @@ async function askAbout(
       showsAll = true
     }
   }
+}
+
+async function dialogueAt(terminal: Terminal): Promise<Dialogue> {
+  return { input: terminal.stdin, output: terminal.stderr, paint: await loadPaint(terminal, 'stderr') }
 }
 
 function askForChoice(message: string, quoted: Quoted, showsAll: boolean, dialogue: Dialogue): Promise<Choice> {
@@ -106,7 +110,7 @@ async function agreeOnChange(
   await showChange(text, changed.manifest.text, name, terminal)
   const yes = { label: `yes: ${describeFares(changed.fares, original.config.currency)}`, value: true }
   const no = { label: 'no, back to the question', value: false }
-  const dialogue = { input: terminal.stdin, output: terminal.stderr }
+  const dialogue = await dialogueAt(terminal)
   const agreed = await ask({ message: `Submit ${name} with this change?`, options: [yes, no] }, dialogue)
   return agreed ? { ...asWritten(changed), changed: true } : undefined
 }

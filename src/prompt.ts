@@ -1,4 +1,5 @@
 import { GpufareError } from './errors.ts'
+import type { Paint } from './terminal.ts'
 
 /** One answer to choose. */
 export interface Option<Value> {
@@ -16,10 +17,12 @@ export interface Question<Value> {
 export interface Dialogue {
   readonly input: NodeJS.ReadableStream
   readonly output: NodeJS.WritableStream
+  readonly paint: Paint
 }
 
 /** Longer lists scroll. */
 const optionsShown = 12
+const showCursor = '\u001b[?25h'
 
 /**
  * Lets the person choose with arrows, digits and Enter. Throws a GpufareError with 130 on Ctrl-C and with 4 on Ctrl-D or
@@ -34,8 +37,12 @@ export async function ask<Value>(question: Question<Value>, dialogue: Dialogue):
   const closeOnControlD = (_: unknown, key: { readonly ctrl?: boolean; readonly name?: string }) => {
     if (key.ctrl === true && key.name === 'd') close()
   }
-  dialogue.input.on('keypress', closeOnControlD).once('end', close).once('close', close)
-  const askOne = inquirer.createPromptModule({ ...dialogue, signal: closed.signal })
+  const { input, output, paint } = dialogue
+  input.on('keypress', closeOnControlD).once('end', close).once('close', close)
+  // inquirer cleans up later than a process that is told to end.
+  const restoreCursor = () => output.write(`\n${showCursor}`)
+  process.once('exit', restoreCursor)
+  const askOne = inquirer.createPromptModule({ input, output, signal: closed.signal })
   try {
     const { chosen } = await askOne<{ chosen: number }>({
       type: 'select',
@@ -45,8 +52,7 @@ export async function ask<Value>(question: Question<Value>, dialogue: Dialogue):
       default: options.length - 1,
       pageSize: optionsShown,
       loop: false,
-      // Without these bindings a letter, and even Escape, moves to the first option that begins with it.
-      theme: { keybindings: ['vim'] },
+      theme: themeIn(paint),
     })
     const option = options[chosen]
     if (option === undefined) throw new RangeError(`inquirer chose option ${chosen} of ${options.length}`)
@@ -58,6 +64,22 @@ export async function ask<Value>(question: Question<Value>, dialogue: Dialogue):
     }
     throw error
   } finally {
-    dialogue.input.off('keypress', closeOnControlD).off('end', close).off('close', close)
+    process.off('exit', restoreCursor)
+    input.off('keypress', closeOnControlD).off('end', close).off('close', close)
+  }
+}
+
+/** inquirer's own colours know nothing of --no-color. */
+function themeIn(paint: Paint) {
+  return {
+    prefix: paint.cyan('?'),
+    style: {
+      message: paint.bold,
+      highlight: paint.cyan,
+      answer: paint.cyan,
+      keysHelpTip: () => paint.dim('arrows move, Enter chooses'),
+    },
+    // Without these bindings a letter, and even Escape, moves to the first option that begins with it.
+    keybindings: ['vim'] as const,
   }
 }

@@ -2,6 +2,7 @@ import { render } from '@inquirer/testing'
 import { expect, test } from 'vitest'
 import { GpufareError } from '../src/errors.ts'
 import { ask, type Question } from '../src/prompt.ts'
+import { plainPaint } from '../src/terminal.ts'
 
 const question: Question<string> = {
   message: 'Submit to Slurm?',
@@ -16,7 +17,7 @@ const question: Question<string> = {
 const asked = () =>
   render<string, Question<string>>((config, { input, output } = {}) => {
     if (input === undefined || output === undefined) throw new Error('no streams to ask on')
-    return Object.assign(ask(config, { input, output }), { cancel: () => {} })
+    return Object.assign(ask(config, { input, output, paint: plainPaint }), { cancel: () => {} })
   }, question)
 
 test('the question shows every answer and points at the harmless one', async () => {
@@ -27,10 +28,10 @@ test('the question shows every answer and points at the harmless one', async () 
   show every candidate
 ❯ stop
 
-↑↓ navigate • ⏎ select`)
+arrows move, Enter chooses`)
   events.keypress('enter')
   expect(await answer).toBe('stop')
-  expect(getScreen()).toContain('✔ Submit to Slurm? stop')
+  expect(getScreen()).toContain('? Submit to Slurm? stop')
 })
 
 test.each<[string, readonly string[], string]>([

@@ -1,0 +1,194 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { keys, openProgram, openTerminal, programWords, runProgram } from './program.ts'
+
+const script = `#!/bin/bash
+#SBATCH --partition=a100
+#SBATCH --gres=gpu:a100:8
+#SBATCH --time=4:00:00
+srun torchrun --nproc_per_node=8 train.py
+`
+const csi = '\u001b\\['
+const showCursor = '\u001b[?25h'
+const hideCursor = '\u001b[?25l'
+
+/** Everything here must hold on a machine without Slurm too: sbatch only notes that it was called. */
+let folder = ''
+let opened: { readonly close: () => void } | undefined
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gpufare-e2e-'))
+  mkdirSync(join(folder, 'bin'))
+  const sbatch = join(folder, 'bin/sbatch')
+  writeFileSync(sbatch, `#!/bin/sh\necho "$*" >> '${folder}/called'\necho Submitted batch job 7\n`)
+  chmodSync(sbatch, 0o755)
+  writeFileSync(join(folder, 'train.sbatch'), script)
+})
+afterEach(() => opened?.close())
+
+const environment = () => ({ PATH: `${folder}/bin:${process.env['PATH']}` })
+
+const calls = () => (existsSync(join(folder, 'called')) ? readFileSync(join(folder, 'called'), 'utf8').trim() : 'none')
+
+function openSubmit(words: readonly string[] = [], besides: Readonly<Record<string, string>> = {}, columns = 100) {
+  const terminal = openProgram(['submit', 'train.sbatch', ...words], {
+    environment: environment(),
+    besides,
+    columns,
+    folder,
+  })
+  opened = terminal
+  return terminal
+}
+
+describe('the question in a real terminal', () => {
+  test('Enter alone stops, with 4', async () => {
+    const terminal = openSubmit()
+    await terminal.waitFor('stop')
+    await terminal.type(keys.enter)
+    expect(await terminal.ended).toBe(4)
+    expect(calls()).toBe('none')
+  })
+
+  test('keys typed before the question is there do not say yes', async () => {
+    const terminal = openSubmit()
+    await terminal.type('y', keys.enter, 'y', keys.enter)
+    expect(await terminal.ended).toBe(4)
+    expect(calls()).toBe('none')
+  })
+
+  test('arrows and Enter submit as written', async () => {
+    const terminal = openSubmit()
+    await terminal.waitFor('as written')
+    await terminal.waitFor('stop')
+    await terminal.type(...Array(9).fill(keys.up), keys.enter)
+    await terminal.waitFor('Submitted batch job 7')
+    expect(await terminal.ended).toBe(0)
+    expect(calls()).toBe('train.sbatch')
+  })
+
+  test.each([
+    ['Ctrl-C', keys.controlC, 130],
+    ['Ctrl-D', keys.controlD, 4],
+  ])('%s submits nothing and gives the cursor back', async (_, key, exitCode) => {
+    const terminal = openSubmit()
+    await terminal.waitFor('stop')
+    await terminal.type(key)
+    expect(await terminal.ended).toBe(exitCode)
+    expect(calls()).toBe('none')
+    expect(terminal.raw().lastIndexOf(showCursor)).toBeGreaterThan(terminal.raw().lastIndexOf(hideCursor))
+  })
+
+  test('an interrupt to the whole process group submits nothing: 130', async () => {
+    const terminal = openSubmit()
+    await terminal.waitFor('stop')
+    process.kill(-terminal.processId, 'SIGINT')
+    expect(await terminal.ended).toBe(130)
+    expect(calls()).toBe('none')
+    expect(terminal.raw().lastIndexOf(showCursor)).toBeGreaterThan(terminal.raw().lastIndexOf(hideCursor))
+  })
+
+  test('a terminal that is closed submits nothing', async () => {
+    const terminal = openSubmit()
+    await terminal.waitFor('stop')
+    process.kill(terminal.processId, 'SIGHUP')
+    expect(await terminal.ended).toBe(129)
+    expect(calls()).toBe('none')
+  })
+
+  test('Ctrl-C at any moment before the hand-over submits nothing', { timeout: 60_000 }, async () => {
+    for (const milliseconds of [20, 60, 100, 150, 200, 300, 450]) {
+      const terminal = openSubmit()
+      await new Promise(resolve => setTimeout(resolve, milliseconds))
+      await terminal.type(keys.controlC)
+      expect(await terminal.ended).toBe(130)
+    }
+    expect(calls()).toBe('none')
+  })
+
+  test('fits a window of 40 columns', async () => {
+    const terminal = openSubmit([], {}, 40)
+    await terminal.waitFor('stop')
+    await terminal.type(...Array(9).fill(keys.up), keys.enter)
+    expect(await terminal.ended).toBe(0)
+    // every redrawing begins anew, with the cursor moved up
+    const question = terminal.raw().slice(terminal.raw().indexOf('Submit to'))
+    const lines = question.split(new RegExp(`\r\n|${csi}[\\d;]*[A-K]`)).map(line => stripVTControlCharacters(line))
+    expect(lines.filter(line => line.length > 40)).toEqual([])
+    expect(calls()).toBe('train.sbatch')
+  })
+
+  test('shows colours, and none with NO_COLOR or --no-color', async () => {
+    // control sequences that choose a colour or weight, not those that move the cursor
+    const colours = new RegExp(`${csi}[\\d;]*m`)
+    for (const [words, more, coloured] of [
+      [[], {}, true],
+      [[], { NO_COLOR: '1' }, false],
+      [['--no-color'], {}, false],
+    ] as const) {
+      const terminal = openSubmit(words, more)
+      await terminal.waitFor('stop')
+      await terminal.type(keys.enter)
+      expect(await terminal.ended).toBe(4)
+      expect(colours.test(terminal.raw())).toBe(coloured)
+    }
+  })
+
+  test('--dry-run asks, then prints the command and runs nothing', async () => {
+    const terminal = openSubmit(['--dry-run', '--', '--comment=a b'])
+    await terminal.waitFor('stop')
+    await terminal.type(...Array(9).fill(keys.up), keys.enter)
+    await terminal.waitFor("sbatch '--comment=a b' train.sbatch")
+    expect(await terminal.ended).toBe(0)
+    expect(calls()).toBe('none')
+  })
+
+  test('a build machine with a pseudo-terminal is not asked', async () => {
+    const terminal = openSubmit([], { CI: 'true' })
+    expect(await terminal.ended).toBe(4)
+    expect(terminal.text()).toContain('--max-cost')
+  })
+})
+
+describe('nobody to ask', () => {
+  test('yes | gpufare submit does not submit', async () => {
+    const command = `yes | ${programWords} submit train.sbatch; echo "code $?"`
+    const terminal = openTerminal(['/bin/sh', '-c', command], { environment: environment(), folder })
+    opened = terminal
+    await terminal.waitFor('code 4')
+    expect(calls()).toBe('none')
+  })
+
+  test('without any terminal it answers at once with 4 and names the flags', async () => {
+    const begun = performance.now()
+    const run = await runProgram(['submit', 'train.sbatch'], { environment: environment(), folder, input: 'y\ny\n' })
+    expect(run.exitCode).toBe(4)
+    expect(run.stdout).toBe('')
+    expect(run.stderr).toMatch(/--max-cost AMOUNT.*--yes/)
+    expect(performance.now() - begun).toBeLessThan(5000)
+    expect(calls()).toBe('none')
+  })
+
+  test('a manifest on standard input without a terminal is not submitted', async () => {
+    const run = await runProgram(['submit', '-'], { environment: environment(), folder, input: script })
+    expect(run.exitCode).toBe(4)
+    expect(calls()).toBe('none')
+  })
+
+  test('--yes submits, and stdout is sbatch’s alone', async () => {
+    const run = await runProgram(['submit', '--yes', 'train.sbatch'], { environment: environment(), folder })
+    expect(run).toMatchObject({ exitCode: 0, stdout: 'Submitted batch job 7\n' })
+  })
+
+  test('a scheduler that is not there is said plainly', async () => {
+    const path = join(folder, 'empty')
+    mkdirSync(path)
+    const run = await runProgram(['submit', '--yes', 'train.sbatch'], { environment: { PATH: path }, folder })
+    expect(run.exitCode).toBe(1)
+    expect(run.stderr).toContain('sbatch is not installed here')
+    expect(run.stderr).toContain('login node')
+  })
+})

@@ -35,7 +35,7 @@ export function requestedDevices(role: Role, gpus: readonly Gpu[], prices: Price
   return known.length > 0 || !saysType(role.gpuType.basis) ? known : devices
 }
 
-/** What the user should know about the names of GPU types in a job: unknown, ambiguous, guessed, or none at all. */
+/** What only the table of GPUs shows of the types a job names: one that it does not have, or a name of several. */
 export function warnOfGpuTypes(job: Job, gpus: readonly Gpu[], prices: PriceList, config: Config): readonly Warning[] {
   const cluster = clusterOf(job, config.clusters)
   const isUnknown = (name: string) =>

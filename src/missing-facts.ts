@@ -21,6 +21,7 @@ export function adviseOn(job: Job, workloads: readonly Workload[], runtime: Runt
 
 function missingFacts(workloads: readonly Workload[]): readonly MissingFact[] {
   const [workload, ...more] = workloads.filter(each => each.purpose === 'train')
+  // A key holds for the whole manifest: of several runs only the time together can be said.
   if (workload === undefined || more.length > 0) return [runtimeFact]
   const facts = [...missingOfModel(workload), ...missingOfWork(workload)]
   return facts.length > 0 ? facts : [runtimeFact]

@@ -1,5 +1,6 @@
 import { type Candidate, findCandidates } from './candidates.ts'
 import type { Config } from './config.ts'
+import { warnOfGpuTypes } from './gpu-choices.ts'
 import type { Job } from './job.ts'
 import { adviseOn } from './missing-facts.ts'
 import { listPrices } from './prices/index.ts'
@@ -38,7 +39,13 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
     job,
     workloads,
     quotes,
-    warnings: [...job.warnings, ...warnings, ...adviseOn(job, workloads, runtime), ...limitWarnings(job, runtime)],
+    warnings: [
+      ...job.warnings,
+      ...warnOfGpuTypes(job, tables.gpus, prices, config),
+      ...warnings,
+      ...adviseOn(job, workloads, runtime),
+      ...limitWarnings(job, runtime),
+    ],
   }
 }
 

@@ -10,7 +10,7 @@ import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
 import { huggingface } from './huggingface.ts'
 import { megatron } from './megatron.ts'
 import { nanogpt } from './nanogpt.ts'
-import { compareWithRequest, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
+import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
 import { pytorch } from './pytorch.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
@@ -64,11 +64,24 @@ export function readWorkloads(
 
 /** Every command line with the role it works in, shell scripts that were read followed into. */
 function runsOf(job: Job, files: ReferredFiles): Run[] {
-  return job.roles.flatMap(role =>
+  const runs = job.roles.flatMap(role =>
     role.commandLines
       .flatMap(line => followScript(line, files, 0))
       .map(commandLine => ({ commandLine, role: workingRole(commandLine, role, job) })),
   )
+  return [...runs, ...joiningRuns(runs, job)]
+}
+
+/**
+ * A run that is told as many machines as all roles have together takes in those that start nothing themselves: the
+ * workers of a PyTorchJob, whose command stands at its master.
+ */
+function joiningRuns(runs: readonly Run[], job: Job): Run[] {
+  const silent = job.roles.filter(role => role.gpuCount.value > 0 && runs.every(run => run.role !== role))
+  const machines = peersOf(job.roles.filter(role => role.gpuCount.value > 0)).machines
+  return runs
+    .filter(({ commandLine }) => countingLaunch(commandLine)?.nodes === machines)
+    .flatMap(({ commandLine }) => silent.map(role => ({ commandLine, role })))
 }
 
 /**
@@ -168,15 +181,17 @@ function mergeSame(workloads: readonly Workload[], runs: readonly ReadRun[]): Wo
   return [...merged.values()]
 }
 
-/** A run of which only the declarations speak. */
+/** A run of which only the declarations speak, on all GPUs of the job. */
 function declaredAlone(job: Job, models: ModelTable): Workload[] {
   const { model, params, tokens, samples, epochs, steps } = job.declarations
   const declared = model ?? params ?? tokens ?? samples ?? epochs ?? steps
-  const role = job.roles.find(each => each.gpuCount.value > 0) ?? job.roles[0]
-  if (declared === undefined || role === undefined) return []
+  if (declared === undefined) return []
   const place = declared.origin.kind === 'annotation' ? declared.origin.place : job.place
-  const bare: Workload = { purpose: 'train', place, role: role.name, repetitions: 1, conditional: false }
-  return [deriveValues(resolveModel(applyDeclarations(bare, job.declarations), job.declarations, models), [])]
+  const roles = job.roles.filter(role => role.gpuCount.value > 0)
+  return roles.map(role => {
+    const bare: Workload = { purpose: 'train', place, role: role.name, repetitions: 1, conditional: false }
+    return deriveValues(resolveModel(applyDeclarations(bare, job.declarations), job.declarations, models), [])
+  })
 }
 
 function explainLaunch({ commandLine, role, reading, peers }: ReadRun, runs: readonly Run[]): Warning[] {
@@ -219,7 +234,8 @@ function explainIgnorance(job: Job, workloads: readonly Workload[]): Warning[] {
     ({ purpose, steps, epochs, samples, tokens }) =>
       purpose === 'train' && (steps ?? epochs ?? samples ?? tokens) !== undefined,
   )
-  if (!hasGpus || isKnown || job.declarations.runtime !== undefined) return []
+  const serves = workloads.some(({ purpose }) => purpose === 'serve')
+  if (!hasGpus || isKnown || serves || job.declarations.runtime !== undefined) return []
   const evaluates =
     workloads.length > 0 && workloads.every(({ purpose }) => purpose === 'evaluate' || purpose === 'infer')
   const what = evaluates ? 'how much is evaluated' : 'what is trained for how long'

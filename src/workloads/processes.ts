@@ -102,8 +102,10 @@ export function compareWithRequest(
       place,
     })
   }
-  if (warnings.length === 0 && processes !== undefined && processes < peers.gpuCount) {
-    const idle = peers.gpuCount - processes
+  // A launcher for one node that srun starts on each node is a run of its own there, and leaves no GPU idle.
+  const copies = nodes === 1 ? (commandLine.launches[0] === launch ? 1 : (commandLine.launches[0]?.processes ?? 1)) : 1
+  if (warnings.length === 0 && processes !== undefined && processes * copies < peers.gpuCount) {
+    const idle = peers.gpuCount - processes * copies
     warnings.push({
       code: 'idle-gpus',
       text: `${peers.gpuCount} GPUs are requested, ${launcher} starts ${processes} ${processes === 1 ? 'process' : 'processes'}: ${idle} ${idle === 1 ? 'GPU has' : 'GPUs have'} nothing to do`,

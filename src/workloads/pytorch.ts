@@ -140,6 +140,9 @@ const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
   [/(^|[_.-])(serve|server|serving|api_server)([_.-]|$)/, 'serve'],
 ]
 
+/** A container image that is given options for the program it starts: `registry.example/lab/fit:1.3`. */
+const IMAGE = /^[\w.-]+(:\d+)?(\/[\w.-]+)*(:[\w.-]+|@sha256:\w+)$/
+
 /** Any Python program with the usual option names; says little, so that it says nothing wrong. */
 export const pytorch: WorkloadReader = {
   name: 'pytorch',
@@ -149,15 +152,16 @@ export const pytorch: WorkloadReader = {
   },
 
   read(commandLine, context) {
-    if (!runsPython(commandLine)) return undefined
+    const isImage = IMAGE.test(commandLine.program) && commandLine.launches.length === 0
+    if (!runsPython(commandLine) && !isImage) return undefined
     const flags = readFlags(commandLine)
     const given = readTable(flags, TABLE)
     const batch = positiveFlag(flags, BATCH)
     const epochs = known(withDecay(given.epochs, flags))
-    const purpose = purposeOf(commandLine)
+    const purpose = isImage ? 'train' : purposeOf(commandLine)
     const hasLength = known(given.steps) !== undefined || epochs !== undefined
     const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)
-    if (purpose === 'other' || (purpose === 'train' && !hasLength && !hasBatch)) return undefined
+    if (purpose === 'other' || (purpose === 'train' && !hasLength && (!hasBatch || isImage))) return undefined
     const isLightning = usesLightning(flags)
     const { processes, warnings } = processesOf(flags, commandLine, context, isLightning)
     const framework = frameworkOf(flags, commandLine, isLightning)

@@ -346,7 +346,7 @@ const options: readonly (readonly [
   ],
   ['nice', '', 'o', pick('', '5', '-5', 'x', '99999999999', '10x', '+7'), 1],
   ['no-kill', 'k', 'o', pick('', 'off', 'no', 'set', 'OFF', 'x'), 1],
-  ['get-user-env', '', 'o', pick('', '5', '5L', '10s', 'x', 'L', '-1'), 1],
+  ['get-user-env', '', 'o', pick('', '5', '5L', '10s', 'x', 'L'), 1],
   ['propagate', '', 'o', pick('', 'ALL', 'STACK'), 1],
   ['priority', '', 'r', pick('TOP', '5', '0', '-1', 'x', 'top', '4294967295', '3000000000', '12x'), 1],
   ['open-mode', '', 'r', pick('append', 'truncate', 'a', 'T', 'x', ''), 1],
@@ -468,6 +468,7 @@ function optionTexts(): fc.Arbitrary<OptionText> {
       fc.record({ value: values, form: fc.nat(9), shortening: fc.nat(20) }).map(({ value, form, shortening }) => {
         const shortened = shortening < 3 ? (shortenings[name]?.[shortening] ?? name) : name
         if (argument === 'n') return { words: [letter !== '' && form < 5 ? `-${letter}` : `--${shortened}`] }
+        if (argument === 'o' && name === 'propagate') return { words: [`--${name}`] }
         if (argument === 'o') {
           if (letter !== '' && form < 3) return { words: [`-${letter}${value}`] }
           return { words: [value === '' && form < 8 ? `--${shortened}` : `--${shortened}=${value}`] }

@@ -7,7 +7,7 @@ import { judge, type Verdict } from './policy.ts'
 import { ask, type Dialogue } from './prompt.ts'
 import { type QuotedManifest, quoteText } from './quoted-manifests.ts'
 import { type Handover, handoverOf } from './schedulers/index.ts'
-import { loadPaint, type Terminal, withKeyboard } from './terminal.ts'
+import { atKeyboard, loadPaint, type Terminal } from './terminal.ts'
 
 /** What was approved before anybody could be asked. */
 export interface Approved {
@@ -30,10 +30,19 @@ export async function agree(
   showAll: () => Promise<void>,
 ): Promise<readonly Handover[]> {
   const pipedIn = quoted.some(({ manifest }) => manifest.name === 'standard input')
-  const seat = pipedIn ? withKeyboard(terminal) : terminal
-  const verdict = verdictOn(quoted, approved, seat)
+  const decide = (seat: Terminal) => decideAt(seat, quoted, approved, showAll)
+  return pipedIn ? atKeyboard(terminal, decide) : decide(terminal)
+}
+
+async function decideAt(
+  terminal: Terminal,
+  quoted: Quoted,
+  approved: Approved,
+  showAll: () => Promise<void>,
+): Promise<readonly Handover[]> {
+  const verdict = verdictOn(quoted, approved, terminal)
   if (verdict.kind === 'refuse') throw new GpufareError(verdict.reasons.join('\n'), verdict.exitCode)
-  if (verdict.kind === 'ask') return askAbout(quoted, seat, showAll)
+  if (verdict.kind === 'ask') return askAbout(quoted, terminal, showAll)
   terminal.stderr.write(`gpufare: no question asked: ${verdict.because}\n`)
   return quoted.map(asWritten)
 }

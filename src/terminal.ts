@@ -77,15 +77,29 @@ export function describeTerminal(
 }
 
 /**
- * The same terminal, asking at `/dev/tty` because stdin carries something else (`gpufare submit - < train.sbatch`).
- * The terminal itself where there is nobody to ask.
+ * Does something at the same terminal, but with the keyboard of `/dev/tty`, because stdin carries something else
+ * (`gpufare submit - < train.sbatch`); at the terminal as it is where there is nobody to ask.
  */
-export function withKeyboard(terminal: Terminal): Terminal {
-  if (terminal.interactive || terminal.stderr.isTTY !== true || runsInCi(terminal.environment)) return terminal
+export async function atKeyboard<T>(terminal: Terminal, work: (terminal: Terminal) => Promise<T>): Promise<T> {
+  const keyboard = canHaveKeyboard(terminal) ? openKeyboard() : undefined
+  if (keyboard === undefined) return work(terminal)
   try {
-    return { ...terminal, stdin: new ReadStream(openSync('/dev/tty', 'r')), interactive: true }
+    return await work({ ...terminal, stdin: keyboard, interactive: true })
+  } finally {
+    keyboard.destroy() // an open one would keep the process alive
+  }
+}
+
+function canHaveKeyboard(terminal: Terminal): boolean {
+  return !terminal.interactive && terminal.stderr.isTTY === true && !runsInCi(terminal.environment)
+}
+
+/** Undefined without a controlling terminal: cron, a daemon, a build. */
+function openKeyboard(): ReadStream | undefined {
+  try {
+    return new ReadStream(openSync('/dev/tty', 'r'))
   } catch {
-    return terminal // no controlling terminal: cron, a daemon, a build
+    return undefined
   }
 }
 

@@ -2,7 +2,7 @@ import { clearLine, cursorTo, moveCursor } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { describeTerminal, loadPaint, plainPaint, withKeyboard, withSpinner } from '../src/terminal.ts'
+import { atKeyboard, describeTerminal, loadPaint, plainPaint, withSpinner } from '../src/terminal.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -67,11 +67,13 @@ test('text is painted only where colour is shown', async () => {
   expect(plainPaint.red('over')).toBe('over')
 })
 
-test('the keyboard is not looked for where nobody would see the question', () => {
-  const inPipe = describeTerminal(pretend({ stdout: true }), {})
-  expect(withKeyboard(inPipe)).toBe(inPipe)
-  const inCi = describeTerminal(pretend({ stdout: true, stderr: true }), { CI: '1' })
-  expect(withKeyboard(inCi)).toBe(inCi)
+test.each<[string, Parameters<typeof pretend>[0], Environment]>([
+  ['where nobody would see the question', { stdout: true }, {}],
+  ['on a build machine', { stdout: true, stderr: true }, { CI: '1' }],
+  ['where stdin is one', person, {}],
+])('no keyboard is looked for %s', async (_, isTerminal, environment) => {
+  const terminal = describeTerminal(pretend(isTerminal), environment)
+  expect(await atKeyboard(terminal, async seat => seat)).toBe(terminal)
 })
 
 test('a spinner shows on a long wait, and the cursor is back after it', async () => {

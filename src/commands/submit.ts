@@ -49,6 +49,7 @@ async function show(quoted: Quoted, options: SubmitOptions, terminal: Terminal):
 
 /** What a yes would have run. */
 function showCommands(agreed: readonly Handover[], terminal: Terminal): number {
+  terminal.stderr.write('gpufare: nothing was submitted; without --dry-run this would have been run:\n')
   for (const handover of agreed) terminal.stdout.write(`${describeHandover(handover)}\n`)
   return 0
 }

@@ -5,7 +5,7 @@ import { GpufareError } from '../errors.ts'
 import type { Job } from '../job.ts'
 import type { Manifest } from '../manifest.ts'
 import { describeCommand, ProgramNotFound, passThrough } from '../programs.ts'
-import type { Terminal } from '../terminal.ts'
+import { type Terminal, withSpinner } from '../terminal.ts'
 import { kubernetes } from './kubernetes/index.ts'
 import type { Scheduler } from './scheduler.ts'
 import { slurm } from './slurm.ts'
@@ -88,17 +88,25 @@ export async function rehearse(handover: Handover): Promise<readonly string[]> {
  * Throws GpufareError, having run nothing, where the file no longer holds the bytes that were priced.
  */
 export async function forward(handover: Handover, terminal: Terminal): Promise<number> {
-  return atItsPlace(handover, async ({ scheduler, jobs }, manifest) => {
+  return atItsPlace(handover, async ({ scheduler }, manifest) => {
     const { program, arguments: words, input } = scheduler.submission(manifest)
     const streams = { ...terminal, environment: manifest.environment }
     const how = { keepStdout: scheduler.lookAfter !== undefined, ...(input === undefined ? {} : { input }) }
     const fileState = manifest === handover.manifest ? checkBytes(manifest) : undefined
     const { exitCode, stdout } = await passThrough(program, words, streams, how)
     if (fileState !== undefined && stateOf(manifest.path) !== fileState) warnOfRace(handover, terminal)
-    const remarks = (await scheduler.lookAfter?.(manifest, jobs, stdout)) ?? []
+    const remarks = await withSpinner(terminal, 'looking whether it can run', lookAfter(handover, manifest, stdout))
     for (const remark of remarks) terminal.stderr.write(`gpufare: ${remark}\n`)
     return exitCode
   })
+}
+
+async function lookAfter(
+  { scheduler, jobs }: Handover,
+  manifest: Manifest,
+  printed: string,
+): Promise<readonly string[]> {
+  return (await scheduler.lookAfter?.(manifest, jobs, printed)) ?? []
 }
 
 /** Does something while the text lies where the scheduler's program reads it. */

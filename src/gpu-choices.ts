@@ -1,5 +1,5 @@
 import type { Cluster, Config, Pool } from './config.ts'
-import { findGpus, type Gpu, migProfileIn, nearestGpuNames, sliceOf, type UnknownGpu } from './gpu.ts'
+import { findGpus, type Gpu, gpusWithSlices, migProfileIn, nearestGpuNames, sliceOf, type UnknownGpu } from './gpu.ts'
 import type { GpuTypeBasis, Job, Role } from './job.ts'
 import type { PriceList } from './prices/index.ts'
 import type { Warning } from './warning.ts'
@@ -28,7 +28,9 @@ const neighbourFactor = 6
 export function requestedDevices(role: Role, gpus: readonly Gpu[], prices: PriceList): readonly Device[] {
   const profile = role.deviceShare?.profile
   const names = role.gpuType.names.map(({ value }) => value)
-  if (names.length === 0) return profile === undefined ? [] : devicesNamed(profile, role, gpus, prices)
+  if (names.length === 0 && profile !== undefined) {
+    return gpusWithSlices(profile, gpus).map(gpu => deviceOf(gpu, profile, role.deviceShare?.share))
+  }
   const devices = distinct(names.flatMap(name => devicesNamed(name, role, gpus, prices)))
   // A hint or a constraint may be about something else than GPUs; a type that is asked for by name may not.
   const known = devices.filter(device => device.gpu.vendor !== 'unknown')
@@ -49,7 +51,7 @@ export function warnOfGpuTypes(job: Job, gpus: readonly Gpu[], prices: PriceList
       const unknown = names.filter(({ value }) => saysType(role.gpuType.basis) && isUnknown(value))
       const known = requestedDevices(role, gpus, prices).filter(device => device.gpu.vendor !== 'unknown')
       return [
-        ...unknown.map(({ value }) => unknownTypeWarning(value, gpus)),
+        ...unknown.map(({ value }) => unknownTypeWarning(value, job, gpus)),
         ...(known.length > 1
           ? [
               ambiguousTypeWarning(
@@ -100,7 +102,11 @@ export function poolCalled(name: string, cluster: Cluster): Pool | undefined {
 function devicesNamed(name: string, role: Role, gpus: readonly Gpu[], prices: PriceList): readonly Device[] {
   const profile = role.deviceShare?.profile ?? migProfileIn(name)
   const found = findGpus(name, gpus)
-  if (found.length > 0) return sliceable(found, profile).map(gpu => deviceOf(gpu, profile, role.deviceShare?.share))
+  if (found.length > 0) {
+    const sliceable = found.filter(gpu => profile !== undefined && sliceOf(gpu, profile) !== undefined)
+    const possible = sliceable.length > 0 ? sliceable : found
+    return possible.map(gpu => deviceOf(gpu, profile, role.deviceShare?.share))
+  }
   const machine = prices.machinesNamed(name)[0]
   if (machine !== undefined) return [{ gpu: machine.gpu, whole: machine.gpu, machineName: name }]
   const unknown: UnknownGpu = { name, vendor: 'unknown' }
@@ -111,12 +117,6 @@ function deviceOf(gpu: Gpu, profile: string | undefined, share: number | undefin
   const slice = profile === undefined ? undefined : sliceOf(gpu, profile)
   if (slice !== undefined) return { gpu: slice.gpu, whole: gpu, share: slice.share }
   return { gpu, whole: gpu, ...(share !== undefined && { share }) }
-}
-
-/** Of several GPUs that a name may mean, those that have the profile asked for. */
-function sliceable(found: readonly Gpu[], profile: string | undefined): readonly Gpu[] {
-  const able = found.filter(gpu => profile !== undefined && gpu.migProfiles.includes(profile))
-  return able.length > 0 ? able : found
 }
 
 function distinct(devices: readonly Device[]): readonly Device[] {
@@ -132,13 +132,14 @@ function peak({ flopsPerSecond }: Gpu): number {
   return Math.max(...[flopsPerSecond.fp16, flopsPerSecond.bf16, flopsPerSecond.fp32].map(rate => rate ?? 0))
 }
 
-function unknownTypeWarning(name: string, gpus: readonly Gpu[]): Warning {
-  const nearest = nearestGpuNames(name, gpus)
+function unknownTypeWarning(name: string, { scheduler }: Job, gpus: readonly Gpu[]): Warning {
+  const nearest = nearestGpuNames(name, gpus).join(', ')
+  const called = scheduler === 'slurm' ? `gres: ${name}` : `a node-selector with ${name}`
   return {
     code: 'gpu-type-unknown',
     text:
-      `${name} is no GPU type gpufare knows, and it is taken for none of them (most alike: ${nearest.join(', ')}): no price, no runtime. ` +
-      `A pool in gpufare.yaml can say what it is (gres: ${name}, gpu: ${nearest[0]}) or what it costs (gpu: ${name}, rate: 1.20)`,
+      `${name} is no GPU type gpufare knows, and it is taken for none of them (most alike: ${nearest}): no price, no runtime. ` +
+      `A pool in gpufare.yaml can say which type it is (${called}, and gpu) or what it costs (gpu: ${name}, rate: 1.20)`,
   }
 }
 

@@ -110,26 +110,48 @@ export interface GpuSlice {
 }
 
 /**
- * A MIG slice: compute by its slices of the largest profile's, memory by the profile, bandwidth with the memory. Undefined where
- * the GPU does not have this profile. Profiles: docs.nvidia.com/datacenter/tesla/mig-user-guide.
+ * A MIG slice: compute by its slices of the largest profile's, memory by the profile, bandwidth with the memory. Of a mixture
+ * (`2x 1g.10gb + 1x 3g.40gb`) the largest slice stands for all, and the share is their average. Undefined where the GPU does not
+ * have these profiles. Profiles: docs.nvidia.com/datacenter/tesla/mig-user-guide.
  */
-export function sliceOf(gpu: Gpu, profile: string): GpuSlice | undefined {
-  if (!gpu.migProfiles.includes(profile)) return undefined
-  const share = computeSlices(profile) / Math.max(...gpu.migProfiles.map(computeSlices))
+export function sliceOf(gpu: Gpu, mixture: string): GpuSlice | undefined {
+  const slices = slicesIn(mixture)
+  const largest = slices.toSorted((a, b) => memoryGib(b.profile) - memoryGib(a.profile))[0]
+  if (largest === undefined || !slices.every(({ profile }) => gpu.migProfiles.includes(profile))) return undefined
+  const whole = Math.max(...gpu.migProfiles.map(computeSlices))
+  const count = slices.reduce((sum, slice) => sum + slice.count, 0)
+  const taken = slices.reduce((sum, slice) => sum + slice.count * computeSlices(slice.profile), 0)
+  return {
+    gpu: cut(gpu, mixture, largest.profile, computeSlices(largest.profile) / whole),
+    share: taken / count / whole,
+  }
+}
+
+/** GPU types that have every profile of a mixture, where no type is named. */
+export function gpusWithSlices(mixture: string, gpus: readonly Gpu[]): readonly Gpu[] {
+  const [first] = slicesIn(mixture)
+  return first === undefined ? [] : findGpus(first.profile, gpus).filter(gpu => sliceOf(gpu, mixture) !== undefined)
+}
+
+function slicesIn(mixture: string): readonly { readonly count: number; readonly profile: string }[] {
+  return Array.from(mixture.matchAll(/(?:(\d+)x )?(\d+g\.\d+gb)/g), ([, count = '1', profile = '']) => ({
+    count: Number(count),
+    profile,
+  }))
+}
+
+function cut(gpu: Gpu, name: string, profile: string, computeShare: number): Gpu {
   const memoryShare = Math.min(1, (memoryGib(profile) * bytesPerGib) / gpu.memoryBytes)
   const { linkBytesPerSecond: _, int8OperationsPerSecond: int8, ...rest } = gpu
   return {
-    share,
-    gpu: {
-      ...rest,
-      name: `${gpu.name} ${profile}`,
-      memoryBytes: gpu.memoryBytes * memoryShare,
-      bandwidthBytesPerSecond: gpu.bandwidthBytesPerSecond * memoryShare,
-      flopsPerSecond: scaled(gpu.flopsPerSecond, share),
-      ...(int8 !== undefined && { int8OperationsPerSecond: int8 * share }),
-      migProfiles: [],
-      aliases: [],
-    },
+    ...rest,
+    name: `${gpu.name} ${name}`,
+    memoryBytes: gpu.memoryBytes * memoryShare,
+    bandwidthBytesPerSecond: gpu.bandwidthBytesPerSecond * memoryShare,
+    flopsPerSecond: scaled(gpu.flopsPerSecond, computeShare),
+    ...(int8 !== undefined && { int8OperationsPerSecond: int8 * computeShare }),
+    migProfiles: [],
+    aliases: [],
   }
 }
 

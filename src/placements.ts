@@ -111,7 +111,7 @@ function arrange(seats: readonly Seat[], options: readonly Option[], choose: Cho
     remarks: [...new Set(chosen.flatMap(({ seat, machine, count }) => remarksOf(seat, machine, count)))],
     idleCount: sum(chosen.map(({ seat, machine }) => idleGpus(seat, machine))),
     isJoined: chosen.every(({ machine, count }) => isJoined(machine, count)),
-    usdPerHour: sum(chosen.map(({ usdPerHour, count }) => usdPerHour * count)),
+    usdPerHour: sum(chosen.map(({ seat, ...option }) => totalUsd(seat, option))),
   }
 }
 
@@ -122,10 +122,10 @@ function shareMachines(
   choose: Choose,
 ): PricedArrangement | undefined {
   const [first] = seats
-  if (first === undefined || seats.length < 2) return undefined
+  if (first === undefined || seats.length < 2 || seats.some(seat => seat.share !== undefined)) return undefined
   const all: Seat = {
     ...first,
-    gpuCount: sum(seats.map(gpusTaken)),
+    gpuCount: sum(seats.map(seat => seat.gpuCount)),
     perNode: Math.max(...seats.map(seat => seat.perNode)),
     together: Math.max(...seats.map(seat => seat.together)),
   }
@@ -152,7 +152,7 @@ function bestOption(seat: Seat, options: readonly Option[]): Option | undefined 
     (a, b) =>
       Number(idleGpus(seat, a.machine) > 0) - Number(idleGpus(seat, b.machine) > 0) ||
       machinesFor(seat, a.machine) - machinesFor(seat, b.machine) ||
-      a.usdPerHour - b.usdPerHour,
+      totalUsd(seat, a) - totalUsd(seat, b),
   )[0]
 }
 
@@ -185,12 +185,15 @@ function machinesFor(seat: Seat, machine: Machine): number {
   return Math.max(seat.nodeCount ?? 1, Math.ceil(gpusTaken(seat) / machine.gpuCount))
 }
 
+/** What is left over of a machine that holds slices goes to others. */
 function idleGpus(seat: Seat, machine: Machine): number {
-  return machinesFor(seat, machine) * machine.gpuCount - gpusTaken(seat)
+  return seat.share === undefined ? machinesFor(seat, machine) * machine.gpuCount - seat.gpuCount : 0
 }
 
 function totalUsd(seat: Seat, { machine, usdPerHour }: Option): number {
-  return machinesFor(seat, machine) * usdPerHour
+  const { gpuCount, share } = seat
+  const machinesPaid = share === undefined ? machinesFor(seat, machine) : (gpuCount * share) / machine.gpuCount
+  return machinesPaid * usdPerHour
 }
 
 function networkPerGpu({ networkBytesPerSecond = 0, gpuCount }: Machine): number {
@@ -205,9 +208,9 @@ function placementOf(seat: Seat, machine: Machine, machineCount: number, wholeMa
 }
 
 function remarksOf(seat: Seat, machine: Machine, machineCount: number): readonly string[] {
-  if (seat.share !== undefined) return [`priced as ${formatPercent(seat.share)} of a GPU`]
+  if (seat.share !== undefined) return [`each is priced as ${formatPercent(seat.share)} of a GPU`]
   const held = machine.gpuCount * machineCount
-  const idle = held - seat.gpuCount
+  const idle = idleGpus(seat, machine)
   return [
     ...(idle > 0 ? [`sold ${machine.gpuCount} at a time: ${idle} of ${held} GPUs stand idle and are paid`] : []),
     ...(isJoined(machine, machineCount) ? [] : [`${machineCount} machines, ${networkOf(machine)}`]),

@@ -215,10 +215,11 @@ describe('the GPUs asked for', () => {
   test('that are MIG slices have the memory of a slice and are paid by their part', () => {
     const [requested] = requestedOf(jobOf([{ gpus: ['a100_3g.20gb'], perReplica: 1 }]))
     const [placement] = requested?.placements ?? []
+    expect(placement?.machine.name).toBe('p4d.24xlarge')
     expect(placement?.gpu).toMatchObject({ name: 'a100-40gb 3g.20gb', memoryBytes: 20 * 2 ** 30 })
     expect(placement?.share).toBeCloseTo(3 / 7)
     expect(placement?.wholeMachine).toBe(false)
-    expect(requested?.remarks).toEqual(['priced as 43 % of a GPU'])
+    expect(requested?.remarks).toEqual(['each is priced as 43 % of a GPU'])
   })
 
   test('that are MIG slices of no named GPU may be of any that has the profile', () => {
@@ -428,7 +429,7 @@ describe('warnings about GPU types', () => {
     const [[code, text] = []] = warningsOf(jobOf([{ gpus: ['zx9000'] }]))
     expect(code).toBe('gpu-type-unknown')
     expect(text).toMatch(/^zx9000 is no GPU type gpufare knows, and it is taken for none of them \(most alike: .+\)/)
-    expect(text).toContain('gpu: zx9000, rate: 1.20')
+    expect(text).toContain('gres: zx9000, and gpu) or what it costs (gpu: zx9000, rate: 1.20)')
   })
 
   test('name the types of an ambiguous name', () => {

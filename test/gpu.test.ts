@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findGpus, migProfileIn, nearestGpuNames, sliceOf } from '../src/gpu.ts'
+import { findGpus, gpusWithSlices, migProfileIn, nearestGpuNames, sliceOf } from '../src/gpu.ts'
 import { readTables } from '../src/pricing-data.ts'
 
 const { gpus } = readTables('pricing-data')
@@ -143,6 +143,14 @@ describe('a MIG slice', () => {
 
   test('of an A30 is counted in quarters', () => {
     expect(sliceOf(gpuNamed('a30'), '2g.12gb')?.share).toBe(0.5)
+  })
+
+  test('mixture has the share of its average and the memory of its largest', () => {
+    const slice = sliceOf(gpuNamed('h100'), '2x 1g.10gb + 1x 3g.40gb')
+    expect(slice?.share).toBeCloseTo(5 / 7 / 3)
+    expect(slice?.gpu).toMatchObject({ name: 'h100-80gb 2x 1g.10gb + 1x 3g.40gb', memoryBytes: 40 * 2 ** 30 })
+    const names = gpusWithSlices('2x 1g.10gb + 1x 3g.40gb', gpus).map(gpu => gpu.name)
+    expect(names).toEqual(['a100-80gb', 'h100-80gb'])
   })
 
   test('that the GPU does not have is not made', () => {

@@ -1,5 +1,4 @@
 import {
-  type ArrayValue,
   type Assignment,
   type Command,
   type CommandNode,
@@ -7,78 +6,27 @@ import {
   type FunctionNode,
   type PipelineNode,
   parseBash,
-  type Redirection,
   type Statement,
   type Word,
 } from './bash.ts'
+import { type Builtin, PLAIN_BUILTINS } from './bash-builtins.ts'
 import { printedBy } from './bash-programs.ts'
-import { globToRegExp, isKnown, isUnknown, mergeTexts, showText, unknownText } from './bash-text.ts'
+import { type Cell, type Field, type Findings, mergeVariables, setVariable, type Variable } from './bash-scope.ts'
 import {
-  type Cell,
-  evaluateArithmetic,
-  evaluateTest,
-  evaluateTestWords,
-  expandText,
-  expandWord,
-  type Field,
-  type Findings,
-  type Scope,
-  setVariable,
-  type Variable,
-} from './bash-words.ts'
+  assign,
+  type Flow,
+  inputOf,
+  type Outcome,
+  RAN,
+  type Shell,
+  type StartedCommand,
+  SUCCEEDED,
+  UNKNOWN,
+} from './bash-shell.ts'
+import { evaluateTest } from './bash-tests.ts'
+import { globToRegExp, isKnown, isUnknown, showText, unknownText } from './bash-text.ts'
+import { evaluateArithmetic, expandText, expandWord } from './bash-words.ts'
 import type { Place } from './errors.ts'
-
-/** A command that a script would start, its words expanded, launchers still in front. */
-export interface StartedCommand {
-  readonly words: readonly Field[]
-  readonly place: Place
-  /** What its standard input would be, where the script says. */
-  readonly input: Field | undefined
-  readonly environment: Readonly<Record<string, string>>
-  /** Files that the script wrote before, by their path. */
-  readonly writtenFiles: ReadonlyMap<string, string>
-  readonly conditional: boolean
-  readonly arm: BranchArm | undefined
-  readonly repetitions: number
-  readonly background: boolean
-}
-
-/** Which way it stands on, where a script takes one of several and which is not known. */
-export interface BranchArm {
-  readonly branch: number
-  readonly arm: number
-}
-
-/** A script's shell while it is followed: its variables and where in the script's course it stands. */
-interface Shell extends Scope {
-  readonly functions: Map<string, FunctionNode>
-  /** Shared by all subshells: what was found so far, and how much more is followed. */
-  readonly course: { started: StartedCommand[]; steps: number; branches: number; unfollowed: Place | undefined }
-  readonly writtenFiles: Map<string, string>
-  /** Paths whose file is a copy of another one. */
-  readonly copies: Map<string, string>
-  conditional: boolean
-  arm: BranchArm | undefined
-  repetitions: number
-  /** Passes through the loops around it that are followed one by one. */
-  passes: number
-  background: boolean
-  input: string | undefined
-  depth: number
-}
-
-/** How a command leaves: on to the next one, or out of its loop, function or script. */
-type Flow = 'next' | 'break' | 'continue' | 'return' | 'exit'
-
-/** `ran`: a program, which is taken to succeed, though nobody knows. */
-interface Outcome {
-  readonly flow: Flow
-  readonly status: boolean | undefined | 'ran'
-}
-
-const RAN: Outcome = { flow: 'next', status: 'ran' }
-const SUCCEEDED: Outcome = { flow: 'next', status: true }
-const UNKNOWN: Outcome = { flow: 'next', status: undefined }
 
 /** Commands that are followed in one script. */
 const MOST_STEPS = 20_000
@@ -216,36 +164,6 @@ function runArms(arms: readonly ((shell: Shell) => Outcome)[], orNone: boolean, 
   if (first === undefined) return { flow, status: undefined }
   shell.variables = others.reduce(mergeVariables, first)
   return UNKNOWN
-}
-
-function mergeVariables(a: Map<string, Variable>, b: Map<string, Variable>): Map<string, Variable> {
-  const merged = new Map<string, Variable>()
-  for (const name of new Set([...a.keys(), ...b.keys()])) {
-    const [one, other] = [a.get(name), b.get(name)]
-    if (one === other && one !== undefined) merged.set(name, one)
-    else merged.set(name, mergeVariable(name, one, other))
-  }
-  return merged
-}
-
-function mergeVariable(name: string, a: Variable | undefined, b: Variable | undefined): Variable {
-  const some = a ?? b
-  const exported = some?.exported ?? false
-  const unknownCell: Cell = { text: unknownText(`$${name}`), place: undefined }
-  if (a === undefined || b === undefined) return { cells: new Map([['0', unknownCell]]), isArray: false, exported }
-  if (!a.isArray && !b.isArray) {
-    const [one, other] = [a.cells.get('0'), b.cells.get('0')]
-    const text = mergeTexts(one?.text ?? '', other?.text ?? '', name)
-    return { cells: new Map([['0', { text, place: one?.place }]]), isArray: false, exported }
-  }
-  const [shorter, longer] = a.cells.size < b.cells.size ? [a, b] : [b, a]
-  const cells = new Map(shorter.cells)
-  const agree = [...shorter.cells].every(([key, cell]) => longer.cells.get(key)?.text === cell.text)
-  if (!agree) return { cells: new Map([['?', unknownCell]]), isArray: true, exported }
-  for (const [key, cell] of longer.cells) {
-    if (!cells.has(key)) cells.set(key, { text: unknownText(`[${showText(cell.text)}]`), place: cell.place })
-  }
-  return { cells, isArray: true, exported }
 }
 
 function runCommand(command: CommandNode | CompoundList, shell: Shell): Outcome {
@@ -409,18 +327,6 @@ function runCase(command: Extract<CommandNode, { type: 'Case' }>, shell: Shell):
   )
 }
 
-/** What a command reads: its here-document, here-string, or what its pipe brings. */
-function inputOf(redirects: readonly Redirection[], shell: Shell): string | undefined {
-  for (const redirect of redirects) {
-    if (redirect.type === 'HereDoc') {
-      const { text, parts } = redirect.body
-      return parts === undefined ? text : expandText(parts, shell)
-    }
-    if (redirect.type === 'HereString') return `${expandText(redirect.target, shell)}\n`
-  }
-  return shell.input
-}
-
 function inputPlace(command: Command, shell: Shell): Place {
   const heredoc = command.redirects.find(redirect => redirect.type === 'HereDoc')
   return shell.script.placeOf(heredoc?.type === 'HereDoc' ? heredoc.body.pos : command.pos)
@@ -477,48 +383,6 @@ function expandAssignment(assignment: Assignment, shell: Shell): Field[] {
   return [{ text: `${assignment.name}=${expandText(assignment.value, shell)}`, place, spread: true }]
 }
 
-function assign(assignment: Assignment, shell: Shell, exported = false): void {
-  const { name, value, append } = assignment
-  const before = shell.variables.get(name)
-  const place = shell.script.placeOf(assignment.pos)
-  if (value.type === 'ArrayValue') {
-    const cells = arrayCells(value, append === true ? before?.cells : undefined, shell)
-    shell.variables.set(name, { cells, isArray: true, exported })
-    return
-  }
-  const index = assignment.index === undefined ? '0' : expandText(assignment.index, shell)
-  const text = expandText(value, shell)
-  const old =
-    append === true
-      ? (before?.cells.get(index)?.text ?? (before === undefined && shell.mayBeSet ? unknownText(`$${name}`) : ''))
-      : ''
-  setVariable(shell, name, { text: old + text, place }, index)
-  if (exported) exportVariable(name, shell)
-}
-
-function arrayCells(value: ArrayValue, before: ReadonlyMap<string, Cell> | undefined, shell: Shell): Map<string, Cell> {
-  const cells = new Map(before)
-  let next = cells.size
-  for (const element of value.elements) {
-    const keyed = /^\[([^\]]+)\]=/.exec(element.text)
-    if (keyed?.[1] !== undefined) {
-      const text = element.parts === undefined ? element.value : expandText(element, shell)
-      cells.set(keyed[1].replace(/^(['"])(.*)\1$/, '$2'), {
-        text: text.slice(text.indexOf(']=') + 2),
-        place: shell.script.placeOf(element.pos),
-      })
-      continue
-    }
-    for (const field of expandWord(element, shell)) cells.set(String(next++), { text: field.text, place: field.place })
-  }
-  return cells
-}
-
-function exportVariable(name: string, shell: Shell): void {
-  const variable = shell.variables.get(name)
-  if (variable !== undefined) shell.variables.set(name, { ...variable, exported: true })
-}
-
 function callFunction(called: FunctionNode, words: readonly Field[], shell: Shell): Outcome {
   const before = shell.positional
   shell.positional = words
@@ -527,67 +391,6 @@ function callFunction(called: FunctionNode, words: readonly Field[], shell: Shel
   shell.depth--
   shell.positional = before
   return outcome.flow === 'exit' ? outcome : { flow: 'next', status: outcome.status }
-}
-
-type Builtin = (words: readonly Field[], command: Command, shell: Shell) => Outcome
-
-const nothing: Builtin = () => SUCCEEDED
-
-const declare: Builtin = (words, command, shell) => {
-  const exported = command.name?.value === 'export' || words.some(word => /^-\w*x/.test(word.text))
-  for (const argument of command.args) {
-    if (argument.type === 'Assignment') assign(argument, shell, exported)
-    else if (exported && /^\w+$/.test(argument.value)) exportVariable(argument.value, shell)
-  }
-  return SUCCEEDED
-}
-
-const test: Builtin = (_, command, shell) => {
-  // In a test a variable that nobody set is empty, as it will be for bash.
-  const words = command.args.flatMap(argument => (argument.type === 'Word' ? expandWord(argument, shell, 'empty') : []))
-  const texts = words.map(word => word.text)
-  if (texts.at(-1) === ']') texts.pop()
-  return { flow: 'next', status: evaluateTestWords(texts, shell) }
-}
-
-const read: Builtin = (words, command, shell) => {
-  const input = inputOf(command.redirects, shell)
-  const place = shell.script.placeOf(command.pos)
-  const toTheEnd = words.some((word, index) => /^-\w*d$/.test(word.text) && words[index + 1]?.text === '')
-  const isArray = words.some(word => /^-\w*a/.test(word.text))
-  const names = words.map(word => word.text).filter(text => /^[A-Za-z_]\w*$/.test(text))
-  if (input === undefined || !isKnown(input)) {
-    const text = input !== undefined && toTheEnd ? input : undefined
-    for (const name of names) setVariable(shell, name, { text: text ?? unknownText(`$${name}`), place })
-    return UNKNOWN
-  }
-  const separator = command.prefix.find(part => part.type === 'Assignment' && part.name === 'IFS')
-  const splitter = separator?.type === 'Assignment' && separator.value.type === 'Word' ? separator.value.value : ' '
-  const line = toTheEnd ? input.trim() : (input.split('\n')[0] ?? '')
-  const pieces = splitter.trim() === '' ? line.trim().split(/\s+/) : line.split(splitter)
-  const [name] = names
-  if (isArray && name !== undefined) {
-    const cells = new Map(pieces.map((text, index) => [String(index), { text, place }]))
-    shell.variables.set(name, { cells, isArray: true, exported: false })
-  } else if (toTheEnd && name !== undefined) setVariable(shell, name, { text: input.replace(/^\s+|\s+$/g, ''), place })
-  else
-    names.forEach((each, index) => {
-      const rest = index === names.length - 1 ? pieces.slice(index).join(' ') : (pieces[index] ?? '')
-      setVariable(shell, each, { text: rest, place })
-    })
-  return { flow: 'next', status: !toTheEnd }
-}
-
-const mapfile: Builtin = (words, command, shell) => {
-  const input = inputOf(command.redirects, shell)
-  const name = words.map(word => word.text).findLast(text => /^[A-Za-z_]\w*$/.test(text)) ?? 'MAPFILE'
-  const place = shell.script.placeOf(command.pos)
-  const lines = input === undefined ? undefined : input.replace(/\n$/, '').split('\n')
-  const cells: [string, Cell][] = lines?.map((text, index) => [String(index), { text, place }]) ?? [
-    ['?', { text: unknownText(`\${${name}[@]}`), place }],
-  ]
-  shell.variables.set(name, { cells: new Map(cells), isArray: true, exported: false })
-  return SUCCEEDED
 }
 
 /** Files that set up the machine's software, not the run. */
@@ -615,91 +418,22 @@ function evaluate(text: string, shell: Shell): Outcome {
   return outcome
 }
 
-const setOptions: Builtin = (words, _, shell) => {
-  const dashes = words.findIndex(word => word.text === '--')
-  if (dashes >= 0) shell.positional = words.slice(dashes + 1)
-  else if (words[0] !== undefined && !/^[-+]/.test(words[0].text)) shell.positional = words
-  return SUCCEEDED
+/** `let a=1 b=2` is `((a=1)); ((b=2))`. */
+const evaluateLet: Builtin = (_, command, shell) => {
+  const expressions = command.args.map(argument => `((${argument.type === 'Word' ? argument.value : argument.text}))`)
+  return evaluate(expressions.join(';'), shell)
 }
 
-const shift: Builtin = ([count], _, shell) => {
-  shell.positional = shell.positional?.slice(Number(count?.text ?? 1) || 1)
-  return SUCCEEDED
-}
-
-const unset: Builtin = (words, _, shell) => {
-  for (const word of words) shell.variables.delete(word.text)
-  return SUCCEEDED
-}
+const runNamed: Builtin = (words, command, shell) =>
+  /^-[vV]$/.test(words[0]?.text ?? '') ? UNKNOWN : startAgain(words, command, shell)
 
 const BUILTINS: Readonly<Record<string, Builtin>> = {
-  ':': nothing,
-  true: nothing,
-  false: () => ({ flow: 'next', status: false }),
-  '[': test,
-  test,
-  export: declare,
-  declare,
-  typeset: declare,
-  local: declare,
-  readonly: declare,
-  read,
-  mapfile,
-  readarray: mapfile,
+  ...PLAIN_BUILTINS,
   source,
   '.': source,
   eval: (words, _, shell) => evaluate(words.map(word => word.text).join(' '), shell),
-  set: setOptions,
-  shift,
-  unset,
-  exit: () => ({ flow: 'exit', status: undefined }),
-  return: () => ({ flow: 'return', status: undefined }),
-  break: () => ({ flow: 'break', status: undefined }),
-  continue: () => ({ flow: 'continue', status: undefined }),
-  let: (_, command, shell) => {
-    const text = command.args.map(argument => (argument.type === 'Word' ? argument.value : argument.text)).join(';')
-    return evaluate(
-      text
-        .split(';')
-        .map(part => `((${part}))`)
-        .join(';'),
-      shell,
-    )
-  },
-  ...Object.fromEntries(
-    [
-      'echo',
-      'printf',
-      'cd',
-      'pushd',
-      'popd',
-      'pwd',
-      'date',
-      'hostname',
-      'sleep',
-      'wait',
-      'trap',
-      'ulimit',
-      'umask',
-      'hash',
-      'alias',
-      'unalias',
-      'shopt',
-      'module',
-      'ml',
-      'deactivate',
-      'jobs',
-      'disown',
-      'times',
-      'enable',
-      'bind',
-      'complete',
-      'clear',
-    ].map((name): [string, Builtin] => [name, nothing]),
-  ),
-  type: () => UNKNOWN,
-  command: (words, command, shell) =>
-    /^-[vV]$/.test(words[0]?.text ?? '') ? UNKNOWN : startAgain(words, command, shell),
+  let: evaluateLet,
+  command: runNamed,
 }
 
 /** `command program …`: the program, without functions of its name. */
@@ -734,8 +468,8 @@ function noteWrittenFile(command: Command, words: readonly Field[], shell: Shell
   const target = redirect?.type === 'Redirect' ? redirect.target : undefined
   const path =
     name === 'tee' ? words.slice(1).find(word => !word.text.startsWith('-'))?.text : target && expandText(target, shell)
-  const text = name === 'tee' ? inputOf(command.redirects, shell) : printedByCommand(command, shell)
   if (path === undefined || path === '/dev/null') return
+  const text = name === 'tee' ? inputOf(command.redirects, shell) : printedByCommand(command, shell)
   const appends = redirect?.type === 'Redirect' ? redirect.operator === '>>' : words.some(word => word.text === '-a')
   const before = appends ? shell.writtenFiles.get(showText(path)) : ''
   if (text !== undefined && before !== undefined) shell.writtenFiles.set(showText(path), showText(before + text))

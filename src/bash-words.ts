@@ -1,90 +1,17 @@
-import type {
-  ArithmeticExpression,
-  BashScript,
-  CommandExpansion,
-  ParameterExpansion,
-  TestExpression,
-  Word,
-  WordPart,
-} from './bash.ts'
+import type { ArithmeticExpression, CommandExpansion, ParameterExpansion, Word, WordPart } from './bash.ts'
 import { printedBy } from './bash-programs.ts'
+import {
+  type Cell,
+  type Field,
+  type Found,
+  findCell,
+  findCells,
+  isOwnArgument,
+  type Scope,
+  setVariable,
+} from './bash-scope.ts'
 import { globToRegExp, isKnown, isUnknown, unknownText } from './bash-text.ts'
 import type { Place } from './errors.ts'
-
-/** A text, its unknown parts marked, and the line that gave it. */
-export interface Cell {
-  readonly text: string
-  readonly place: Place | undefined
-}
-
-/** A variable: one cell with the index `0`, or an array's cells. */
-export interface Variable {
-  readonly cells: ReadonlyMap<string, Cell>
-  readonly isArray: boolean
-  readonly exported: boolean
-}
-
-/** One word after expansion. */
-export interface Field {
-  readonly text: string
-  readonly place: Place
-  /** Its line breaks are those of the file, so that a script in it can say its lines. */
-  readonly spread: boolean
-}
-
-/** What is found on the way and belongs to the whole script. */
-export interface Findings {
-  /** Values that nobody gave, so that the script's own default counts. */
-  readonly defaults: Map<string, Cell>
-  /** Arguments of the script that count and were not given. */
-  readonly missingArguments: Map<string, Place>
-}
-
-/** What words are expanded with. */
-export interface Scope {
-  script: BashScript
-  variables: Map<string, Variable>
-  /** `$1`, `$2` …; undefined: the script's own, of which none were given. */
-  positional: readonly Cell[] | undefined
-  /** A file of unknown content was sourced: what looks unset may be set. */
-  mayBeSet: boolean
-  readonly findings: Findings
-}
-
-/** Longest text that is followed; what grows beyond becomes unknown, so that no script can eat the memory. */
-const LONGEST_TEXT = 200_000
-
-/** Set by the scheduler, the launcher or the login shell of the machine it runs on, not by who submits. */
-const SET_AT_RUN_TIME =
-  /^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|PET|KUBERNETES|VK|LWS|RAY|NCCL|CONDA|BASH)_|^(CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|RANK|LOCAL_RANK|NODE_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|RANDOM|SECONDS|LINENO|HOSTNAME|HOST|USER|LOGNAME|HOME|PWD|OLDPWD|TMPDIR|UID|EUID|PPID|PATH|LD_LIBRARY_PATH|PYTHONPATH|VIRTUAL_ENV|SHELL|BASH|SCRATCH|WORK|PROJECT)$/
-
-type Found = Cell | 'unset' | 'unknown'
-
-function findCell(scope: Scope, name: string, index = '0'): Found {
-  const cell = scope.variables.get(name)?.cells.get(index)
-  if (cell !== undefined) return cell
-  if (scope.variables.has(name)) return scope.variables.get(name)?.cells.has('?') ? 'unknown' : 'unset'
-  if (/^\d+$/.test(name)) return findArgument(scope, Number(name))
-  if (/^\W$/.test(name)) return 'unknown'
-  return SET_AT_RUN_TIME.test(name) ? 'unknown' : 'unset'
-}
-
-function findArgument(scope: Scope, number: number): Found {
-  if (number === 0) return 'unknown'
-  return scope.positional?.[number - 1] ?? 'unset'
-}
-
-function isOwnArgument(scope: Scope, name: string): boolean {
-  return scope.positional === undefined && /^([1-9]\d*|[@*#])$/.test(name)
-}
-
-/** Cells of `${name[@]}`, `$@` or `$*`; undefined where they cannot be known. */
-function findCells(scope: Scope, name: string): readonly Cell[] | undefined {
-  if (name === '@' || name === '*') return scope.positional ?? []
-  const variable = scope.variables.get(name)
-  if (variable !== undefined) return [...variable.cells.values()]
-  return SET_AT_RUN_TIME.test(name) ? undefined : []
-}
 
 /** A part of a word after expansion; `next` begins another word. */
 type Piece =
@@ -119,7 +46,7 @@ export function expandWord(word: Word, scope: Scope, unset: 'unknown' | 'empty' 
 }
 
 function countBreaks(text: string): number {
-  return text.split('\n').length
+  return text.includes('\n') ? text.split('\n').length : 1
 }
 
 function assembleFields(pieces: readonly Piece[], wordPlace: Place): { text: string; place: Place }[] {
@@ -385,19 +312,6 @@ function replacePattern(
   return pattern === '' ? text : text.replace(all, () => replacement)
 }
 
-/** Sets a scalar, or one cell of an array. */
-export function setVariable(scope: Scope, name: string, cell: Cell, index = '0'): void {
-  const before = scope.variables.get(name)
-  const text = cell.text.length > LONGEST_TEXT ? unknownText(`$${name}`) : cell.text
-  const cells = new Map(before?.isArray ? before.cells : [])
-  cells.set(index, { text, place: cell.place })
-  scope.variables.set(name, {
-    cells,
-    isArray: (before?.isArray ?? false) || index !== '0',
-    exported: before?.exported ?? false,
-  })
-}
-
 /** What a command substitution prints, or a mark. */
 function captureOutput(part: CommandExpansion, scope: Scope): string {
   const unknown = unknownText(part.text)
@@ -528,7 +442,8 @@ function assignArithmetic(target: ArithmeticExpression, value: number | undefine
   setVariable(scope, target.value, { text, place: scope.script.placeOf(target.pos) })
 }
 
-function arithmeticWord(word: string, scope: Scope, depth = 0): number | undefined {
+/** The number that a word of an expression stands for: written out, or a variable's. */
+export function arithmeticWord(word: string, scope: Scope, depth = 0): number | undefined {
   const text = word.trim()
   if (/^[+-]?\d+$/.test(text)) return /^0\d/.test(text) ? Number.parseInt(text, 8) : Number(text)
   if (/^0x[\da-f]+$/i.test(text)) return Number(text)
@@ -538,99 +453,4 @@ function arithmeticWord(word: string, scope: Scope, depth = 0): number | undefin
   if (name?.[1] === undefined || depth > 8) return undefined
   const found = findCell(scope, name[1], name[2] === undefined ? '0' : arrayIndex(name[2], scope))
   return typeof found === 'object' ? arithmeticWord(found.text, scope, depth + 1) : undefined
-}
-
-/** The truth of `[[ … ]]`; undefined where it hangs on something unknown. */
-export function evaluateTest(expression: TestExpression, scope: Scope): boolean | undefined {
-  switch (expression.type) {
-    case 'TestGroup':
-      return evaluateTest(expression.expression, scope)
-    case 'TestNot': {
-      const value = evaluateTest(expression.operand, scope)
-      return value === undefined || expression.negations.length % 2 === 0 ? value : !value
-    }
-    case 'TestLogical': {
-      const values = expression.operands.map(operand => evaluateTest(operand, scope))
-      const decisive = expression.operator === '||'
-      if (values.includes(decisive)) return decisive
-      return values.includes(undefined) ? undefined : !decisive
-    }
-    case 'TestUnary':
-      return testOne(expression.operator, expandText(expression.operand, scope, 'empty'), scope)
-    case 'TestBinary':
-      return testTwo(
-        expandText(expression.left, scope, 'empty'),
-        expression.operator,
-        expandText(expression.right, scope, 'empty'),
-        expression.right.text,
-        scope,
-      )
-  }
-}
-
-/** The truth of `[ … ]`, given its words without the brackets. */
-export function evaluateTestWords(words: readonly string[], scope: Scope): boolean | undefined {
-  const or = words.indexOf('-o')
-  if (or > 0 && words.length > 3)
-    return either(evaluateTestWords(words.slice(0, or), scope), evaluateTestWords(words.slice(or + 1), scope))
-  const and = words.indexOf('-a')
-  if (and > 0 && words.length > 3) {
-    const left = evaluateTestWords(words.slice(0, and), scope)
-    const right = evaluateTestWords(words.slice(and + 1), scope)
-    return negate(either(negate(left), negate(right)))
-  }
-  if (words[0] === '!' && words.length > 1) return negate(evaluateTestWords(words.slice(1), scope))
-  const [first, second, third] = words
-  if (first === undefined) return false
-  if (second === undefined) return isKnown(first) ? first !== '' : isUnknown(first) ? undefined : true
-  if (third === undefined) return testOne(first, second, scope)
-  return words.length === 3 ? testTwo(first, second, third, undefined, scope) : undefined
-}
-
-function negate(value: boolean | undefined): boolean | undefined {
-  return value === undefined ? undefined : !value
-}
-
-function either(a: boolean | undefined, b: boolean | undefined): boolean | undefined {
-  if (a === true || b === true) return true
-  return a === undefined || b === undefined ? undefined : false
-}
-
-function testOne(operator: string, operand: string, scope: Scope): boolean | undefined {
-  if (operator === '-v') {
-    const found = findCell(scope, operand)
-    return found === 'unknown' || (found === 'unset' && scope.mayBeSet) ? undefined : found !== 'unset'
-  }
-  const isEmpty = operand === '' ? true : isUnknown(operand) ? undefined : false
-  if (operator === '-n') return negate(isEmpty)
-  return operator === '-z' ? isEmpty : undefined
-}
-
-function testTwo(
-  left: string,
-  operator: string,
-  right: string,
-  writtenRight: string | undefined,
-  scope: Scope,
-): boolean | undefined {
-  if (/^-(eq|ne|lt|le|gt|ge)$/.test(operator)) {
-    const [a, b] = [arithmeticWord(left, scope), arithmeticWord(right, scope)]
-    if (a === undefined || b === undefined) return undefined
-    const holds = { '-eq': a === b, '-ne': a !== b, '-lt': a < b, '-le': a <= b, '-gt': a > b, '-ge': a >= b }
-    return new Map(Object.entries(holds)).get(operator)
-  }
-  if (!isKnown(left) || !isKnown(right)) return undefined
-  if (operator === '<') return left < right
-  if (operator === '>') return left > right
-  if (operator === '=~') {
-    try {
-      return new RegExp(right).test(left)
-    } catch {
-      return undefined
-    }
-  }
-  if (operator !== '=' && operator !== '==' && operator !== '!=') return undefined
-  const isPattern = writtenRight !== undefined && !/["']/.test(writtenRight)
-  const matches = isPattern ? globToRegExp(right, 'whole')?.test(left) : left === right
-  return operator === '!=' ? negate(matches) : matches
 }

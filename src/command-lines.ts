@@ -1,6 +1,7 @@
-import { type BranchArm, followScript, type StartedCommand } from './bash-run.ts'
+import { followScript } from './bash-run.ts'
+import type { Cell, Field, Findings } from './bash-scope.ts'
+import type { BranchArm, StartedCommand } from './bash-shell.ts'
 import { showText, unknownText } from './bash-text.ts'
-import type { Cell, Field, Findings } from './bash-words.ts'
 import type { Place } from './errors.ts'
 import { type CommandWord, type Launch, peelLaunchers, toCommandWord } from './launchers.ts'
 import type { Warning } from './warning.ts'
@@ -163,14 +164,29 @@ function peelStarted(started: StartedCommand, findings: Findings, depth: number)
 
 /** The same command at the same place, started by a loop, is one with repetitions. */
 function mergeRepeated(lines: readonly CommandLine[]): CommandLine[] {
-  const merged = new Map<string, CommandLine>()
+  const merged: CommandLine[] = []
+  const byPlace = new Map<string, number[]>()
   for (const line of lines) {
-    const words = [line.program, ...line.arguments.map(word => word.written)]
-    const key = JSON.stringify([line.place.line, line.place.column, line.conditional, line.arm, ...words])
-    const before = merged.get(key)
-    merged.set(key, before === undefined ? line : { ...before, repetitions: before.repetitions + line.repetitions })
+    const key = `${line.place.line}:${line.place.column}`
+    const standing = byPlace.get(key) ?? []
+    const at = standing.find(index => isSameCommand(merged[index], line))
+    const before = at === undefined ? undefined : merged[at]
+    if (at !== undefined && before !== undefined) {
+      merged[at] = { ...before, repetitions: before.repetitions + line.repetitions }
+    } else byPlace.set(key, [...standing, merged.push(line) - 1])
   }
-  return [...merged.values()]
+  return merged
+}
+
+function isSameCommand(one: CommandLine | undefined, other: CommandLine): boolean {
+  return (
+    one?.program === other.program &&
+    one.conditional === other.conditional &&
+    one.arm?.branch === other.arm?.branch &&
+    one.arm?.arm === other.arm?.arm &&
+    one.arguments.length === other.arguments.length &&
+    one.arguments.every((word, index) => word.written === other.arguments[index]?.written)
+  )
 }
 
 function explainFindings(findings: Findings): Warning[] {

@@ -1,0 +1,142 @@
+import type { Command } from './bash.ts'
+import { type Cell, type Field, setVariable } from './bash-scope.ts'
+import { assign, exportVariable, inputOf, type Outcome, type Shell, SUCCEEDED, UNKNOWN } from './bash-shell.ts'
+import { evaluateTestWords } from './bash-tests.ts'
+import { isKnown, unknownText } from './bash-text.ts'
+import { expandWord } from './bash-words.ts'
+
+/** A command of the shell itself. */
+export type Builtin = (words: readonly Field[], command: Command, shell: Shell) => Outcome
+
+const nothing: Builtin = () => SUCCEEDED
+
+const declare: Builtin = (words, command, shell) => {
+  const exported = command.name?.value === 'export' || words.some(word => /^-\w*x/.test(word.text))
+  for (const argument of command.args) {
+    if (argument.type === 'Assignment') assign(argument, shell, exported)
+    else if (exported && /^\w+$/.test(argument.value)) exportVariable(argument.value, shell)
+  }
+  return SUCCEEDED
+}
+
+const test: Builtin = (_, command, shell) => {
+  // In a test a variable that nobody set is empty, as it will be for bash.
+  const words = command.args.flatMap(argument => (argument.type === 'Word' ? expandWord(argument, shell, 'empty') : []))
+  const texts = words.map(word => word.text)
+  if (texts.at(-1) === ']') texts.pop()
+  return { flow: 'next', status: evaluateTestWords(texts, shell) }
+}
+
+const read: Builtin = (words, command, shell) => {
+  const input = inputOf(command.redirects, shell)
+  const place = shell.script.placeOf(command.pos)
+  const toTheEnd = words.some((word, index) => /^-\w*d$/.test(word.text) && words[index + 1]?.text === '')
+  const isArray = words.some(word => /^-\w*a/.test(word.text))
+  const names = words.map(word => word.text).filter(text => /^[A-Za-z_]\w*$/.test(text))
+  if (input === undefined || !isKnown(input)) {
+    const text = input !== undefined && toTheEnd ? input : undefined
+    for (const name of names) setVariable(shell, name, { text: text ?? unknownText(`$${name}`), place })
+    return UNKNOWN
+  }
+  const separator = command.prefix.find(part => part.type === 'Assignment' && part.name === 'IFS')
+  const splitter = separator?.type === 'Assignment' && separator.value.type === 'Word' ? separator.value.value : ' '
+  const line = toTheEnd ? input.trim() : (input.split('\n')[0] ?? '')
+  const pieces = splitter.trim() === '' ? line.trim().split(/\s+/) : line.split(splitter)
+  const [name] = names
+  if (isArray && name !== undefined) {
+    const cells = new Map(pieces.map((text, index) => [String(index), { text, place }]))
+    shell.variables.set(name, { cells, isArray: true, exported: false })
+  } else if (toTheEnd && name !== undefined) setVariable(shell, name, { text: input.replace(/^\s+|\s+$/g, ''), place })
+  else
+    names.forEach((each, index) => {
+      const rest = index === names.length - 1 ? pieces.slice(index).join(' ') : (pieces[index] ?? '')
+      setVariable(shell, each, { text: rest, place })
+    })
+  return { flow: 'next', status: !toTheEnd }
+}
+
+const mapfile: Builtin = (words, command, shell) => {
+  const input = inputOf(command.redirects, shell)
+  const name = words.map(word => word.text).findLast(text => /^[A-Za-z_]\w*$/.test(text)) ?? 'MAPFILE'
+  const place = shell.script.placeOf(command.pos)
+  const lines = input === undefined ? undefined : input.replace(/\n$/, '').split('\n')
+  const cells: [string, Cell][] = lines?.map((text, index) => [String(index), { text, place }]) ?? [
+    ['?', { text: unknownText(`\${${name}[@]}`), place }],
+  ]
+  shell.variables.set(name, { cells: new Map(cells), isArray: true, exported: false })
+  return SUCCEEDED
+}
+
+const setOptions: Builtin = (words, _, shell) => {
+  const dashes = words.findIndex(word => word.text === '--')
+  if (dashes >= 0) shell.positional = words.slice(dashes + 1)
+  else if (words[0] !== undefined && !/^[-+]/.test(words[0].text)) shell.positional = words
+  return SUCCEEDED
+}
+
+const shift: Builtin = ([count], _, shell) => {
+  shell.positional = shell.positional?.slice(Number(count?.text ?? 1) || 1)
+  return SUCCEEDED
+}
+
+const unset: Builtin = (words, _, shell) => {
+  for (const word of words) shell.variables.delete(word.text)
+  return SUCCEEDED
+}
+
+/** Builtins, and functions that software modules define, that change nothing a run depends on. */
+const WITHOUT_EFFECT = [
+  'echo',
+  'printf',
+  'cd',
+  'pushd',
+  'popd',
+  'pwd',
+  'date',
+  'hostname',
+  'sleep',
+  'wait',
+  'trap',
+  'ulimit',
+  'umask',
+  'hash',
+  'alias',
+  'unalias',
+  'shopt',
+  'module',
+  'ml',
+  'deactivate',
+  'jobs',
+  'disown',
+  'times',
+  'enable',
+  'bind',
+  'complete',
+  'clear',
+]
+
+/** The builtins that do not run anything themselves. */
+export const PLAIN_BUILTINS: Readonly<Record<string, Builtin>> = {
+  ...Object.fromEntries(WITHOUT_EFFECT.map((name): [string, Builtin] => [name, nothing])),
+  ':': nothing,
+  true: nothing,
+  false: () => ({ flow: 'next', status: false }),
+  '[': test,
+  test,
+  export: declare,
+  declare,
+  typeset: declare,
+  local: declare,
+  readonly: declare,
+  read,
+  mapfile,
+  readarray: mapfile,
+  set: setOptions,
+  shift,
+  unset,
+  exit: () => ({ flow: 'exit', status: undefined }),
+  return: () => ({ flow: 'return', status: undefined }),
+  break: () => ({ flow: 'break', status: undefined }),
+  continue: () => ({ flow: 'continue', status: undefined }),
+  type: () => UNKNOWN,
+}

@@ -1,0 +1,125 @@
+import type { BashScript } from './bash.ts'
+import { mergeTexts, showText, unknownText } from './bash-text.ts'
+import type { Place } from './errors.ts'
+
+/** A text, its unknown parts marked, and the line that gave it. */
+export interface Cell {
+  readonly text: string
+  readonly place: Place | undefined
+}
+
+/** A variable: one cell with the index `0`, or an array's cells. */
+export interface Variable {
+  readonly cells: ReadonlyMap<string, Cell>
+  readonly isArray: boolean
+  readonly exported: boolean
+}
+
+/** One word after expansion. */
+export interface Field {
+  readonly text: string
+  readonly place: Place
+  /** Its line breaks are those of the file, so that a script in it can say its lines. */
+  readonly spread: boolean
+}
+
+/** What is found on the way and belongs to the whole script. */
+export interface Findings {
+  /** Values that nobody gave, so that the script's own default counts. */
+  readonly defaults: Map<string, Cell>
+  /** Arguments of the script that count and were not given. */
+  readonly missingArguments: Map<string, Place>
+}
+
+/** What words are expanded with. */
+export interface Scope {
+  script: BashScript
+  variables: Map<string, Variable>
+  /** `$1`, `$2` …; undefined: the script's own, of which none were given. */
+  positional: readonly Cell[] | undefined
+  /** A file of unknown content was sourced: what looks unset may be set. */
+  mayBeSet: boolean
+  readonly findings: Findings
+}
+
+/** Longest text that is followed; what grows beyond becomes unknown, so that no script can eat the memory. */
+const LONGEST_TEXT = 200_000
+
+/** Set by the scheduler, the launcher or the login shell of the machine it runs on, not by who submits. */
+const SET_AT_RUN_TIME =
+  /^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|PET|KUBERNETES|VK|LWS|RAY|NCCL|CONDA|BASH)_|^(CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|RANK|LOCAL_RANK|NODE_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|RANDOM|SECONDS|LINENO|HOSTNAME|HOST|USER|LOGNAME|HOME|PWD|OLDPWD|TMPDIR|UID|EUID|PPID|PATH|LD_LIBRARY_PATH|PYTHONPATH|VIRTUAL_ENV|SHELL|BASH|SCRATCH|WORK|PROJECT)$/
+
+/** A variable's cell, or that it has none, or that it may have any. */
+export type Found = Cell | 'unset' | 'unknown'
+
+/** Looks a variable, one cell of an array, or an argument up. */
+export function findCell(scope: Scope, name: string, index = '0'): Found {
+  const cell = scope.variables.get(name)?.cells.get(index)
+  if (cell !== undefined) return cell
+  if (scope.variables.has(name)) return scope.variables.get(name)?.cells.has('?') ? 'unknown' : 'unset'
+  if (/^\d+$/.test(name)) return findArgument(scope, Number(name))
+  if (/^\W$/.test(name)) return 'unknown'
+  return SET_AT_RUN_TIME.test(name) ? 'unknown' : 'unset'
+}
+
+function findArgument(scope: Scope, number: number): Found {
+  if (number === 0) return 'unknown'
+  return scope.positional?.[number - 1] ?? 'unset'
+}
+
+/** Whether a name is an argument of the script itself, of which none were given. */
+export function isOwnArgument(scope: Scope, name: string): boolean {
+  return scope.positional === undefined && /^([1-9]\d*|[@*#])$/.test(name)
+}
+
+/** Cells of `${name[@]}`, `$@` or `$*`; undefined where they cannot be known. */
+export function findCells(scope: Scope, name: string): readonly Cell[] | undefined {
+  if (name === '@' || name === '*') return scope.positional ?? []
+  const variable = scope.variables.get(name)
+  if (variable !== undefined) return [...variable.cells.values()]
+  return SET_AT_RUN_TIME.test(name) ? undefined : []
+}
+
+/** Sets a scalar, or one cell of an array. */
+export function setVariable(scope: Scope, name: string, cell: Cell, index = '0'): void {
+  const before = scope.variables.get(name)
+  const text = cell.text.length > LONGEST_TEXT ? unknownText(`$${name}`) : cell.text
+  const cells = new Map(before?.isArray ? before.cells : [])
+  cells.set(index, { text, place: cell.place })
+  scope.variables.set(name, {
+    cells,
+    isArray: (before?.isArray ?? false) || index !== '0',
+    exported: before?.exported ?? false,
+  })
+}
+
+/** What two courses of a script agree on; what only one of them says is unknown. */
+export function mergeVariables(a: Map<string, Variable>, b: Map<string, Variable>): Map<string, Variable> {
+  const merged = new Map<string, Variable>()
+  for (const name of new Set([...a.keys(), ...b.keys()])) {
+    const [one, other] = [a.get(name), b.get(name)]
+    if (one === other && one !== undefined) merged.set(name, one)
+    else merged.set(name, mergeVariable(name, one, other))
+  }
+  return merged
+}
+
+function mergeVariable(name: string, a: Variable | undefined, b: Variable | undefined): Variable {
+  const some = a ?? b
+  const exported = some?.exported ?? false
+  const unknownCell: Cell = { text: unknownText(`$${name}`), place: undefined }
+  if (a === undefined || b === undefined) return { cells: new Map([['0', unknownCell]]), isArray: false, exported }
+  if (!a.isArray && !b.isArray) {
+    const [one, other] = [a.cells.get('0'), b.cells.get('0')]
+    const text = mergeTexts(one?.text ?? '', other?.text ?? '', name)
+    return { cells: new Map([['0', { text, place: one?.place }]]), isArray: false, exported }
+  }
+  const [shorter, longer] = a.cells.size < b.cells.size ? [a, b] : [b, a]
+  const cells = new Map(shorter.cells)
+  const agree = [...shorter.cells].every(([key, cell]) => longer.cells.get(key)?.text === cell.text)
+  if (!agree) return { cells: new Map([['?', unknownCell]]), isArray: true, exported }
+  for (const [key, cell] of longer.cells) {
+    if (!cells.has(key)) cells.set(key, { text: unknownText(`[${showText(cell.text)}]`), place: cell.place })
+  }
+  return { cells, isArray: true, exported }
+}

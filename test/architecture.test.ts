@@ -25,6 +25,7 @@ const line = [
   'bash-scope',
   'bash-words',
   'bash-tests',
+  'bash-shell',
   'bash-builtins',
   'bash-run',
   'launchers',

@@ -1,8 +1,7 @@
-import { type Choice, describeDestination, describeFares, optionsFor } from './choice.ts'
+import { type Another, asksFor, type Choice, describeDestination, describeFares, optionsFor } from './choice.ts'
 import { GpufareError } from './errors.ts'
 import { diffLines } from './line-diff.ts'
 import { retarget } from './manifests/index.ts'
-import type { Retarget } from './manifests/manifest-format.ts'
 import { judge, type Verdict } from './policy.ts'
 import { ask, type Dialogue } from './prompt.ts'
 import { type QuotedManifest, quoteText } from './quoted-manifests.ts'
@@ -74,7 +73,7 @@ async function askAbout(
     if (choice.kind === 'stop') throw new GpufareError('stopped: nothing was submitted', 4)
     if (choice.kind === 'as written') return quoted.map(asWritten)
     if (choice.kind === 'another') {
-      const changed = await agreeOnChange(quoted[0], choice.target, terminal)
+      const changed = await agreeOnChange(quoted[0], choice, terminal)
       if (changed !== undefined) return [changed]
     } else {
       await showAll()
@@ -107,10 +106,10 @@ async function describeQuestion(quoted: Quoted): Promise<string> {
  */
 async function agreeOnChange(
   original: QuotedManifest,
-  target: Retarget,
+  choice: Another,
   terminal: Terminal,
 ): Promise<Handover | undefined> {
-  const changed = changeTo(original, target)
+  const changed = changeTo(original, choice)
   if (changed instanceof GpufareError) {
     terminal.stderr.write(`\n${[changed.message, changed.hint ?? []].flat().join('\n')}\n\n`)
     return undefined
@@ -124,9 +123,16 @@ async function agreeOnChange(
   return agreed ? { ...asWritten(changed), changed: true } : undefined
 }
 
-function changeTo(original: QuotedManifest, target: Retarget): QuotedManifest | GpufareError {
+/** The manifest with the other GPUs, quoted anew: what it asks for then must be what was chosen. */
+function changeTo(original: QuotedManifest, { gpus, target }: Another): QuotedManifest | GpufareError {
   try {
-    return quoteText(original, retarget(original.manifest, target))
+    const changed = quoteText(original, retarget(original.manifest, target))
+    if (changed.fares.every(fare => asksFor(gpus, fare))) return changed
+    return new GpufareError(
+      `with this change ${original.manifest.name} would still not ask for ${gpus}`,
+      2,
+      'an option behind -- or a variable such as SBATCH_GRES may say otherwise',
+    )
   } catch (error) {
     if (error instanceof GpufareError) return error
     throw error

@@ -9,10 +9,18 @@ import { rowsOf } from './reporters/comparison.ts'
 import { countOf, describeGpus } from './reporters/words.ts'
 import { type Currency, formatMoney } from './units.ts'
 
+/** Other GPUs than the manifest asks for. */
+export interface Another {
+  readonly kind: 'another'
+  /** `8x L40S`. */
+  readonly gpus: string
+  readonly target: Retarget
+}
+
 /** What the person wants done with the jobs. */
 export type Choice =
   | { readonly kind: 'as written' }
-  | { readonly kind: 'another'; readonly gpus: string; readonly target: Retarget }
+  | Another
   | { readonly kind: 'show all' }
   | { readonly kind: 'stop' }
 
@@ -79,6 +87,11 @@ function alternativesTo(fare: Fare, config: Config): readonly Option<Choice>[] {
     const gain = trade === undefined ? '' : `: ${trade.replace(/:.*/, '')}`
     return [{ label: `on ${gpus} instead${gain}`, value: { kind: 'another', gpus, target } }]
   })
+}
+
+/** Whether a job asks for these GPUs, written as in `Another`. */
+export function asksFor(gpus: string, fare: Fare): boolean {
+  return requestedQuotes(fare).some(({ candidate }) => describeGpus(candidate) === gpus)
 }
 
 /** How the job's own cluster calls a candidate; undefined where it does not have it. */

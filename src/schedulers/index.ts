@@ -128,13 +128,21 @@ async function atItsPlace<T>(
 /** Throws unless the file holds the priced bytes now; answers with its state for the look afterwards. */
 function checkBytes(manifest: Manifest): string {
   const state = stateOf(manifest.path)
-  if (state !== undefined && Buffer.from(manifest.bytes).equals(readFileSync(manifest.path))) return state
+  if (state !== undefined && holds(manifest.path, manifest.bytes)) return state
   const what = state === undefined ? 'is gone' : 'has changed'
   throw new GpufareError(
     `${manifest.name} ${what} since it was quoted; nothing was submitted`,
     1,
     'run the command again for a quote of what it holds now',
   )
+}
+
+function holds(path: string, bytes: Uint8Array): boolean {
+  try {
+    return readFileSync(path).equals(bytes)
+  } catch {
+    return false // a folder by now, or no longer ours to read
+  }
 }
 
 /**
@@ -152,8 +160,8 @@ function warnOfRace({ scheduler, manifest }: Handover, terminal: Terminal): void
   )
 }
 
-/** Standard input, a named pipe or `<(...)` can be read only once. */
+/** Standard input, a named pipe or `<(...)` can be read only once; what is gone or a folder by now was a file. */
 function isOwnFile(path: string): boolean {
   if (path === '-' || /^\/(?:dev|proc)\//.test(path)) return false
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true
+  return statSync(path, { throwIfNoEntry: false })?.isFIFO() !== true
 }

@@ -105,6 +105,17 @@ describeKubernetes('gpufare submit', environment => {
     expect(stdout).toBe(`service/${named('beside')} created\njob.batch/${named('beside')} created\n`)
   })
 
+  test('a file may bring its own namespace', async () => {
+    const namespace = `gpufare-${run}`
+    const own = `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${namespace}}\n`
+    const file = write('own.yaml', own, jobText('own', 1).replace('team-a', namespace))
+    const { exitCode, stdout, stderr } = await submit('--yes', file)
+    kubectl('delete', 'namespace', namespace, '--wait=false')
+    expect(exitCode).toBe(0)
+    expect(stdout).toBe(`namespace/${namespace} created\njob.batch/${named('own')} created\n`)
+    expect(stderr).toContain(`what goes into ${namespace} cannot be checked beforehand`)
+  })
+
   test('a cluster that stays silent holds nobody for long', async () => {
     const silent = createServer(() => {})
     await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))

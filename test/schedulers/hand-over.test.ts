@@ -92,6 +92,15 @@ test('a script from standard input that has arguments gets a file, since sbatch 
   placed.remove()
 })
 
+test('what came through <(...) can be read only once, so its bytes are handed on', () => {
+  const manifest = readScript({ path: '/dev/fd/63', name: '/dev/fd/63' })
+  expect(placeText(handover(manifest, 'kubernetes')).manifest.path).toBe('-')
+  const placed = placeText(handover(manifest))
+  expect(placed.manifest.path).toMatch(/\/63$/)
+  expect(readFileSync(placed.manifest.path, 'utf8')).toBe(script)
+  placed.remove()
+})
+
 test('a changed text goes to kubectl through standard input', () => {
   const manifest = readScript()
   const placed = placeText(handover(manifest, 'kubernetes', true))
@@ -106,6 +115,13 @@ test.each([
   ['has changed', (path: string) => writeFileSync(path, script.replace('a100:8', 'a100:64'))],
   ['has changed', (path: string) => writeFileSync(path, `${script}\n`)],
   ['is gone', (path: string) => rmSync(path)],
+  [
+    'has changed',
+    (path: string) => {
+      rmSync(path)
+      mkdirSync(path)
+    },
+  ],
 ])('a file that %s since it was quoted is not handed over', async (what, change) => {
   const witness = join(folder, `witness-${count++}`)
   const manifest = readScript({ environment: { PATH: pretendSbatch(`touch ${witness}`) } })

@@ -266,6 +266,7 @@ function parseJson(chunk: string, start: number, lines: LineIndex): unknown {
 class Builder {
   readonly repeated: { key: string; place: Place }[] = []
   private readonly targets = new Map<Node, Node>()
+  private readonly pairs = new Map<YAMLMap, ReadonlyMap<string, Pair>>()
   private readonly anchors = new Map<string, { node: Node; value: unknown; size: number }>()
   private readonly open = new Set<string>()
   private readonly dialect: Dialect
@@ -302,7 +303,31 @@ class Builder {
     return key === null ? undefined : String(key)
   }
 
-  isMerge(pair: Pair): boolean {
+  /** The pair that each key of a mapping comes from, those of merged mappings included. */
+  pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
+    const known = this.pairs.get(map)
+    if (known !== undefined) return known
+    const pairs = new Map<string, Pair>()
+    for (const pair of map.items) {
+      if (this.isMerge(pair)) {
+        for (const source of this.mergedMaps(pair).reverse()) {
+          for (const [key, merged] of this.pairsOf(source)) pairs.set(key, merged)
+        }
+      } else {
+        pairs.set(this.keyOf(pair) ?? '', pair)
+      }
+    }
+    this.pairs.set(map, pairs)
+    return pairs
+  }
+
+  private mergedMaps(pair: Pair): YAMLMap[] {
+    const value = isNode(pair.value) ? this.target(pair.value) : undefined
+    const sources = isSeq(value) ? value.items : [value]
+    return sources.map(source => (isNode(source) ? this.target(source) : undefined)).filter(source => isMap(source))
+  }
+
+  private isMerge(pair: Pair): boolean {
     return this.dialect === 'kubectl' && isScalar(pair.key) && pair.key.source === '<<' && pair.key.type === 'PLAIN'
   }
 
@@ -516,27 +541,10 @@ function stepInto(node: Node, step: string | number, builder: Builder): Found | 
     const item = typeof step === 'number' ? node.items[step] : undefined
     return isNode(item) ? { key: undefined, node: item, complete: true } : undefined
   }
-  if (!isMap(node)) return undefined
-  for (const pair of node.items.toReversed()) {
-    if (builder.isMerge(pair)) {
-      const merged = stepIntoMerge(pair, step, builder)
-      if (merged !== undefined) return merged
-    } else if (builder.keyOf(pair) === String(step)) {
-      const key = isNode(pair.key) ? pair.key : undefined
-      return { key, node: isNode(pair.value) ? pair.value : undefined, complete: true }
-    }
-  }
-  return undefined
-}
-
-function stepIntoMerge(pair: Pair, step: string | number, builder: Builder): Found | undefined {
-  const value = isNode(pair.value) ? builder.target(pair.value) : undefined
-  const sources = isSeq(value) ? value.items : [value]
-  for (const source of sources) {
-    const found = isNode(source) ? stepInto(builder.target(source), step, builder) : undefined
-    if (found !== undefined) return found
-  }
-  return undefined
+  const pair = isMap(node) ? builder.pairsOf(node).get(String(step)) : undefined
+  if (pair === undefined) return undefined
+  const key = isNode(pair.key) ? pair.key : undefined
+  return { key, node: isNode(pair.value) ? pair.value : undefined, complete: true }
 }
 
 /** The value that a schema makes of a document or of a part of it. Throws InputError with every fault. */

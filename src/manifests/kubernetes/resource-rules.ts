@@ -32,8 +32,8 @@ function containerFaults(path: DocumentPath, document: YamlDocument): readonly F
   const requests = mappingAt([...path, 'resources', 'requests'], document)
   const at = (part: 'limits' | 'requests', name: string) => [...path, 'resources', part, name]
   const faults = [
-    ...Object.keys(limits).flatMap(name => amountFaults(limits[name], name, at('limits', name), document)),
-    ...Object.keys(requests).flatMap(name => amountFaults(requests[name], name, at('requests', name), document)),
+    ...Object.keys(limits).flatMap(name => amountFaults(limits[name], name, () => at('limits', name), document)),
+    ...Object.keys(requests).flatMap(name => amountFaults(requests[name], name, () => at('requests', name), document)),
   ]
   if (faults.length > 0) return faults
   const name = valueAt(document.value, [...path, 'name'])
@@ -50,19 +50,26 @@ function mappingAt(path: DocumentPath, document: YamlDocument): Mapping {
   return isMapping(value) ? value : {}
 }
 
-function amountFaults(amount: unknown, name: string, path: DocumentPath, document: YamlDocument): readonly Fault[] {
+function amountFaults(
+  amount: unknown,
+  name: string,
+  path: () => DocumentPath,
+  document: YamlDocument,
+): readonly Fault[] {
   if (!isNativeResource(name) && !name.includes('/')) {
     const hint = 'GPUs are asked for by the name of their device plugin: nvidia.com/gpu, amd.com/gpu'
-    return [{ place: document.placeOf(path), message: `${name}: not a resource that Kubernetes knows`, hint }]
+    return [{ place: document.placeOf(path()), message: `${name}: not a resource that Kubernetes knows`, hint }]
   }
   if (amount === null || amount === undefined) return []
   const value = typeof amount === 'string' || typeof amount === 'number' ? readQuantity(amount) : undefined
   if (isNativeResource(name)) {
-    return value === undefined ? [wrongValue(document, path, 'a quantity is expected', 'such as 8, 500m or 64Gi')] : []
+    return value === undefined
+      ? [wrongValue(document, path(), 'a quantity is expected', 'such as 8, 500m or 64Gi')]
+      : []
   }
-  if (value === undefined) return [wrongValue(document, path, 'a whole number is expected')]
-  if (!Number.isInteger(value)) return [wrongValue(document, path, 'a whole number is expected', PARTS_HINT)]
-  return value < 0 ? [wrongValue(document, path, 'a whole number from 0 on is expected')] : []
+  if (value === undefined) return [wrongValue(document, path(), 'a whole number is expected')]
+  if (!Number.isInteger(value)) return [wrongValue(document, path(), 'a whole number is expected', PARTS_HINT)]
+  return value < 0 ? [wrongValue(document, path(), 'a whole number from 0 on is expected')] : []
 }
 
 function mismatch(name: string, limits: Mapping, requests: Mapping): string | undefined {

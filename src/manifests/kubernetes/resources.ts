@@ -37,6 +37,7 @@ const DEVICES: readonly DeviceRow[] = [
 
 /** What a resource name asks for; undefined where it is no accelerator. */
 export function deviceOf(resourceName: string): Device | undefined {
+  if (!resourceName.includes('/')) return undefined
   for (const row of DEVICES) {
     const match = row.name.exec(resourceName)
     if (match !== null) return row.device(match)

@@ -3,6 +3,7 @@ import type { Fault } from '../../errors.ts'
 import type { Role } from '../../job.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
+import { placePod } from './containers.ts'
 import type { Kind, RoleRow } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
@@ -94,7 +95,7 @@ function readRole(
     ...resourceFaults(podPath, document),
   ]
   if ('faults' in checked || faults.length > 0) return { faults }
-  const placed = { pod: checked.value, path: podPath, document, surroundings }
+  const placed = placePod({ pod: checked.value, path: podPath, document, surroundings })
   const ownPolicy = row.restartPolicy && valueAt(document.value, [...path, ...row.restartPolicy])
   return {
     role: {

@@ -12,6 +12,8 @@ import {
 import type * as z from 'zod'
 import { bareWordOfCore, bareWordOfKubectl } from './bare-words.ts'
 import { type Fault, InputError, type Place } from './errors.ts'
+import { LineIndex } from './line-index.ts'
+import { quote, syntaxFaults } from './yaml-faults.ts'
 
 /**
  * How bare words are read. `kubectl` reads YAML 1.1 without dates and base 60: `yes` and `on` are true, `010` is eight,
@@ -51,6 +53,8 @@ export interface YamlDocument {
   readonly repeatedKeys: readonly { readonly key: string; readonly place: Place }[]
   /** Where a value stands; where a path leads nowhere, the nearest thing that exists on the way. */
   placeOf(path: DocumentPath): Place
+  /** Where the key of a value stands, whatever the value is. */
+  placeOfKey(path: DocumentPath): Place
   /** The scalar at a path, undefined where there is none. Behind an alias it is the anchored one. */
   scalarAt(path: DocumentPath): ScalarSource | undefined
   /** The mapping at a path, undefined where there is none. */
@@ -79,38 +83,6 @@ export function readYaml(text: string, file: string, dialect: Dialect): readonly
   })
 }
 
-/** Offsets of one text turned into lines and columns; the index is made at the first question. */
-class LineIndex {
-  readonly text: string
-  readonly file: string
-  private starts: number[] | undefined
-
-  constructor(text: string, file: string) {
-    this.text = text
-    this.file = file
-  }
-
-  placeAt(offset: number): { file: string; line: number; column: number } {
-    const starts = this.lineStarts()
-    let low = 0
-    let high = starts.length - 1
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2)
-      if ((starts[middle] ?? 0) <= offset) low = middle
-      else high = middle - 1
-    }
-    return { file: this.file, line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
-  }
-
-  private lineStarts(): number[] {
-    if (this.starts !== undefined) return this.starts
-    const starts = [0]
-    for (let end = this.text.indexOf('\n'); end !== -1; end = this.text.indexOf('\n', end + 1)) starts.push(end + 1)
-    this.starts = starts
-    return starts
-  }
-}
-
 function parseText(text: string, lines: LineIndex): Document.Parsed[] {
   try {
     // The failsafe schema leaves every scalar the text it is: what a bare word means is said below, by dialect.
@@ -131,66 +103,6 @@ function parseText(text: string, lines: LineIndex): Document.Parsed[] {
       { place: { file: lines.file }, message: 'lists or mappings are nested too deeply to be read' },
     ])
   }
-}
-
-interface SyntaxProblem {
-  readonly code: string
-  readonly pos: readonly [number, number]
-  readonly message: string
-}
-
-/** The first error, and every tab after it: other errors in its wake are the parser's confusion. */
-function syntaxFaults(problems: readonly SyntaxProblem[], lines: LineIndex): Fault[] {
-  const [first, ...rest] = problems
-  if (first === undefined) return []
-  const tabs = rest.filter(problem => problem.code === 'TAB_AS_INDENT' && problem.pos[0] !== first.pos[0])
-  return [first, ...tabs].map(problem => syntaxFault(problem, lines))
-}
-
-function syntaxFault(problem: SyntaxProblem, lines: LineIndex): Fault {
-  const [what, hint] = plainWords(problem)
-  const place = lines.placeAt(firstVisible(lines.text, problem))
-  const lineEnd = lines.text.indexOf('\n', problem.pos[0])
-  const lineStart = lines.text.lastIndexOf('\n', problem.pos[0] - 1) + 1
-  const line = lines.text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd).trim()
-  return { place, message: `not valid YAML: ${what}, found ${quote(line)}`, hint }
-}
-
-/** The parser points at a line's start where its indentation is wrong; people look for the first character. */
-function firstVisible(text: string, problem: SyntaxProblem): number {
-  const spaces = problem.code === 'TAB_AS_INDENT' ? /^[ ]*/ : /^[ \t]*/
-  const start = problem.pos[0]
-  return start + (spaces.exec(text.slice(start, start + 1000))?.[0].length ?? 0)
-}
-
-const INDENTATION: readonly [string, string] = [
-  'wrong indentation',
-  'entries of one mapping or list start at the same column',
-]
-const PLAIN_WORDS: Readonly<Record<string, readonly [string, string]>> = {
-  TAB_AS_INDENT: ['a tab is used as indentation', 'indent with spaces'],
-  BAD_INDENT: INDENTATION,
-  BLOCK_AS_IMPLICIT_KEY: [
-    'a second "key:" where one is allowed, or wrong indentation',
-    'text with ": " in it needs quotes; entries of one mapping start at the same column',
-  ],
-  MULTILINE_IMPLICIT_KEY: ['a key without ":", or wrong indentation', 'each entry of a mapping is "key: value"'],
-  BAD_SCALAR_START: ['a value starts with a character that YAML keeps for itself', 'put it in quotes'],
-  BAD_DQ_ESCAPE: ['an unknown escape in double quotes', 'write \\\\ for a backslash, or use single quotes'],
-  UNEXPECTED_TOKEN: ['something stands where a value has ended, or wrong indentation', 'check quotes and indentation'],
-  KEY_OVER_1024_CHARS: ['a key is longer than 1024 characters', 'check quotes and indentation'],
-  BLOCK_IN_FLOW: ['a list item "- " stands inside { } or [ ]', 'write [a, b] inside braces'],
-}
-
-function plainWords({ code, message }: SyntaxProblem): readonly [string, string] {
-  if (/quote/i.test(message) && code === 'MISSING_CHAR')
-    return ['a quote is not closed', 'close it with the same quote']
-  if (/Sequence item without/.test(message)) return INDENTATION
-  if (/end with a [\]}]|Expected flow (map|sequence) to end|closing [\]}]/i.test(message)) {
-    return ['a bracket is not closed', 'close every { and [']
-  }
-  const known = PLAIN_WORDS[code]
-  return known ?? [message.charAt(0).toLowerCase() + message.slice(1), 'see yaml.org/spec']
 }
 
 function refuseOtherVersion(document: Document, dialect: Dialect, lines: LineIndex): void {
@@ -484,8 +396,17 @@ class ParsedDocument implements YamlDocument {
   placeOf(path: DocumentPath): Place {
     const { key, node } = this.find(path)
     // A list or mapping begins on the line below its key; people look for the key.
-    const shown = node !== undefined && (isScalar(node) || isAlias(node) || key === undefined) ? node : (key ?? node)
-    return shown?.range == null ? { file: this.file } : this.lines.placeAt(this.offset + shown.range[0])
+    const isShown = key === undefined || isScalar(node) || isAlias(node)
+    return this.placeOfNode(isShown ? node : key)
+  }
+
+  placeOfKey(path: DocumentPath): Place {
+    const { key, node } = this.find(path)
+    return this.placeOfNode(key ?? node)
+  }
+
+  private placeOfNode(node: Node | undefined): Place {
+    return node?.range == null ? { file: this.file } : this.lines.placeAt(this.offset + node.range[0])
   }
 
   scalarAt(path: DocumentPath): ScalarSource | undefined {
@@ -580,7 +501,7 @@ function issueFaults(issue: z.core.$ZodIssue, document: YamlDocument, base: Docu
   const path = [...base, ...issue.path.filter(step => typeof step !== 'symbol')]
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map(key => ({
-      place: keyPlace(document, path, key),
+      place: document.placeOfKey([...path, key]),
       message: `${inWords([...path, key])}: not a key that is known here`,
     }))
   }
@@ -589,14 +510,6 @@ function issueFaults(issue: z.core.$ZodIssue, document: YamlDocument, base: Docu
     if (nested !== undefined) return nested.flatMap(inner => issueFaults(inner, document, path))
   }
   return [wrongValue(document, path, issue.message)]
-}
-
-/** Where a key stands, whatever its value is. */
-function keyPlace(document: YamlDocument, path: DocumentPath, key: string): Place {
-  const entry = document.mappingAt(path)?.keys.findLast(candidate => candidate.key === key)
-  return entry === undefined
-    ? document.placeOf([...path, key])
-    : new LineIndex(document.source, document.file).placeAt(entry.start)
 }
 
 /** The alternative that came nearest: it was taken up and failed further inside. */
@@ -655,8 +568,4 @@ export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'a mapping' : String(value)
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text)
 }

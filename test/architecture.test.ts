@@ -8,6 +8,8 @@ const line = [
   'errors',
   'once',
   'bare-words',
+  'line-index',
+  'yaml-faults',
   'gpu-hints',
   'units',
   'csv',

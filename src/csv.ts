@@ -1,7 +1,7 @@
 /** One row of a table: its cells by column. An empty cell says that nothing is known. */
 export type Row = Readonly<Record<string, string>>
 
-/** A line of a table of which single cells can be read before the whole row is. */
+/** A line of a table: single cells, or the whole row, which takes longer to make. */
 export interface Line {
   cell(column: string): string
   row(): Row
@@ -20,28 +20,24 @@ export interface Table {
 export function openTable(csv: string): Table {
   const headEnd = csv.indexOf('\n')
   const columns = splitCells(csv.slice(0, headEnd))
-  const lineOf = (text: string): Line => ({
-    cell: column => nthCell(text, columns.indexOf(column)),
-    row: () => {
-      const cells = splitCells(text)
-      const row: Record<string, string> = {}
-      columns.forEach((column, index) => {
-        row[column] = cells[index] ?? ''
-      })
-      return row
-    },
+  const lineOf = (cells: readonly string[]): Line => ({
+    cell: column => cells[columns.indexOf(column)] ?? '',
+    row: () => rowOf(columns, cells),
   })
-  const linesWith = (column: string, cell: string) =>
-    findLines(csv, cell, headEnd + 1)
+  const linesWith = (column: string, cell: string) => {
+    const index = columns.indexOf(column)
+    return findLines(csv, cell, headEnd + 1)
+      .map(splitCells)
+      .filter(cells => cells[index] === cell)
       .map(lineOf)
-      .filter(line => line.cell(column) === cell)
+  }
   return {
     rows: () =>
       csv
         .slice(headEnd + 1)
         .split('\n')
         .filter(text => text.trim() !== '')
-        .map(text => lineOf(text).row()),
+        .map(text => rowOf(columns, splitCells(text))),
     linesWith,
     rowsWith: (column, cell) => linesWith(column, cell).map(line => line.row()),
   }
@@ -65,14 +61,12 @@ function findLines(csv: string, text: string, from: number): string[] {
   return lines
 }
 
-/** One cell of a line; the others are split only where a quote stands before it. */
-function nthCell(line: string, index: number): string {
-  let start = 0
-  for (let passed = 0; passed < index; passed++) {
-    if (line.startsWith('"', start)) return splitCells(line)[index] ?? ''
-    start = indexOrEnd(line, ',', start) + 1
-  }
-  return line.startsWith('"', start) ? (splitCells(line)[index] ?? '') : line.slice(start, indexOrEnd(line, ',', start))
+function rowOf(columns: readonly string[], cells: readonly string[]): Row {
+  const row: Record<string, string> = {}
+  columns.forEach((column, index) => {
+    row[column] = cells[index] ?? ''
+  })
+  return row
 }
 
 /** By hand: an expression for quoted cells takes several times as long. */

@@ -21,6 +21,7 @@ export const usDollars: Currency = { code: 'USD', perUsd: 1 }
 
 /** `40s`, `45m`, `2h10m`, `3d04h`: the two largest units that matter for an estimate. */
 export function formatDuration(seconds: number): string {
+  assertNumber(seconds)
   if (Math.round(seconds) < secondsPerMinute) return `${Math.round(seconds)}s`
   const minutes = Math.round(seconds / secondsPerMinute)
   if (minutes < 60) return `${minutes}m`
@@ -73,6 +74,7 @@ export function formatTeraflops(flopsPerSecond: number): string {
  * Something that costs is never shown as nothing: below a cent it is `<$0.01`.
  */
 export function formatMoney(usd: number, currency: Currency = usDollars): string {
+  assertNumber(usd)
   const amount = Math.abs(usd * currency.perUsd)
   const sign = usd < 0 ? '-' : ''
   if (amount === 0) return withCurrency('0', currency)
@@ -82,6 +84,7 @@ export function formatMoney(usd: number, currency: Currency = usDollars): string
 
 /** A rate as price lists print it, to the cent: `$22.00/h`. */
 export function formatRate(usdPerHour: number, currency: Currency = usDollars): string {
+  assertNumber(usdPerHour)
   const amount = usdPerHour * currency.perUsd
   const cents = amount > 0 && amount < 0.005 ? amount.toPrecision(1) : groupThousands(amount.toFixed(2))
   return `${withCurrency(cents, currency)}/h`
@@ -95,6 +98,11 @@ export function formatPercent(share: number): string {
 /** A whole number with commas: `52,002`. */
 export function formatCount(count: number): string {
   return groupThousands(Math.round(count).toFixed(0))
+}
+
+/** A figure that is none must stop the program, not reach a person. */
+function assertNumber(figure: number): void {
+  if (!Number.isFinite(figure)) throw new RangeError(`a figure is expected, found ${figure}`)
 }
 
 function formatAmount(amount: number): string {

@@ -112,3 +112,9 @@ test('a count has commas', () => {
   expect(formatCount(52_002)).toBe('52,002')
   expect(formatCount(999)).toBe('999')
 })
+
+test('what is no figure is never written', () => {
+  expect(() => formatDuration(Number.NaN)).toThrow(RangeError)
+  expect(() => formatMoney(Number.POSITIVE_INFINITY)).toThrow(RangeError)
+  expect(() => formatRate(Number.NaN)).toThrow(RangeError)
+})

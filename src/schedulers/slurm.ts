@@ -2,8 +2,8 @@ import type { Manifest } from '../manifest.ts'
 import { askProgram } from '../programs.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** A look-up while the user waits for the question. */
-const lookUpMilliseconds = 300
+/** The quote is on the screen meanwhile. */
+const lookUpMilliseconds = 1_000
 
 /** `sbatch [options] FILE [arguments]`, or the script on standard input. */
 export const slurm: Scheduler = {

@@ -5,7 +5,8 @@ import { connectionWords } from './options.ts'
 
 /** kubectl tries three times and gives up on a silent server after 25 s; nobody is kept waiting for that. */
 const patienceMilliseconds = 8_000
-const lookUpMilliseconds = 300
+/** Only a file is read for it, and the quote is on the screen meanwhile. */
+const lookUpMilliseconds = 2_000
 
 /** What kubectl says when it did not get as far as judging the manifest. */
 const unreachable = [

@@ -3,9 +3,10 @@ import type { Job } from '../job.ts'
 import type { Manifest } from '../manifest.ts'
 import { kubernetes } from './kubernetes/index.ts'
 import type { ManifestFormat, Retarget } from './manifest-format.ts'
+import { slurm } from './slurm/index.ts'
 
 /** The ways of writing a job down, in order of preference: the first that recognises a text reads it. */
-export const manifestFormats: readonly ManifestFormat[] = [kubernetes]
+export const manifestFormats: readonly ManifestFormat[] = [slurm, kubernetes]
 
 /** The format of a manifest. Throws InputError where nobody recognises it. */
 export function formatOf(manifest: Manifest): ManifestFormat {

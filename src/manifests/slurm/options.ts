@@ -42,8 +42,6 @@ export interface Option extends Accepted {
   readonly carried: boolean
   /** Only the command line can set it; in a script it is accepted and does nothing. */
   readonly commandLineOnly: boolean
-  /** The version that brought it, where that is later than 22.05; such an option counts by its full name only. */
-  readonly since: string | undefined
 }
 
 /**
@@ -166,12 +164,25 @@ function rows(): readonly (readonly [string, string, ValueKind, string?])[] {
     ['resv-ports', '', 'text', 'optional 24.05'],
     ['segment', '', 'positive', '24.05'],
     ['stepmgr', '', 'flag', 'carried 24.05'],
+    ...pyxisOptions(),
+  ]
+}
+
+/** Options of pyxis, the container plugin that most GPU clusters load (github.com/NVIDIA/pyxis, README). */
+function pyxisOptions(): readonly (readonly [string, string, ValueKind, string])[] {
+  const withValue = ['image', 'mounts', 'workdir', 'name', 'save', 'env']
+  const flags = ['mount-home', 'remap-root', 'entrypoint', 'entrypoint-log', 'writable', 'readonly']
+  return [
+    ...withValue.map(name => [`container-${name}`, '', 'text', 'plugin'] as const),
+    ...flags.flatMap(name =>
+      [`container-${name}`, `no-container-${name}`].map(each => [each, '', 'flag', 'plugin'] as const),
+    ),
   ]
 }
 
 function makeOption([name, short, kind, marks = '']: ReturnType<typeof rows>[number]): Option {
   const argument = kind === 'flag' ? 'none' : marks.startsWith('optional') ? 'optional' : 'required'
-  const since = /\d\d\.\d\d$/.exec(marks)?.[0]
+  const isLater = /(?:\d\d\.\d\d|plugin)$/.test(marks)
   return {
     name,
     short: short === '' ? undefined : short,
@@ -179,8 +190,7 @@ function makeOption([name, short, kind, marks = '']: ReturnType<typeof rows>[num
     argument,
     carried: marks.includes('carried'),
     commandLineOnly: marks.includes('command-line'),
-    since,
-    abbreviable: since === undefined,
+    abbreviable: !isLater,
   }
 }
 

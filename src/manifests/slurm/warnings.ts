@@ -1,0 +1,183 @@
+import type { CommandLine } from '../../command-lines.ts'
+import type { Fault, Place } from '../../errors.ts'
+import type { Role } from '../../job.ts'
+import { formatDuration, parseDuration, secondsPerMinute } from '../../units.ts'
+import type { Warning } from '../../warning.ts'
+import { gresOf } from './checks.ts'
+import { eachLine } from './directives.ts'
+import type { Shape } from './gpu-count.ts'
+import type { SbatchReading, Setting, Settings } from './read-sbatch.ts'
+import { readMinutes } from './values.ts'
+
+/** Two options that do not say the same; the one that Slurm goes by comes first. */
+export function warnOfConflicts(settings: Settings): readonly Warning[] {
+  const gres = settings.get('gres')
+  const perNode = settings.get('gpus-per-node')
+  if (gres === undefined || perNode === undefined) return []
+  const [first, second] = [gresOf(settings, 'gres'), gresOf(settings, 'gpus-per-node')].map(list =>
+    (list ?? []).map(item => `${item.type ?? ''}:${item.count}`).join(),
+  )
+  if (first === second || first === '') return []
+  const text = `${gres.written} and ${perNode.written} say different things: Slurm 22.05 goes by --gres, newer ones refuse both together`
+  return [{ code: 'conflict', text, place: perNode.place }]
+}
+
+/** What holds for the script as a whole. */
+export function warnOfJob(script: string, file: string, reading: SbatchReading): readonly Warning[] {
+  const [settings] = reading.components
+  const isSilent = reading.directives.length === 0 && (settings === undefined || settings.size === 0)
+  return [...(isSilent ? [noDirectives(file)] : []), ...warnOfRetries(script, file, settings)]
+}
+
+function noDirectives(file: string): Warning {
+  const text =
+    'no #SBATCH line: nothing says what machine this would get; ask for one in a directive (#SBATCH --gres=gpu:1 --time=4:00:00) or with options after --'
+  return { code: 'no-directives', text, place: { file, line: 1 } }
+}
+
+/** `sbatch` where a command may begin. */
+const submitting = /^(?:[^#"']*(?:[;&|(`]|\b(?:do|then|else)\s))?\s*(?:\w+=["']?(?:\$\(|`))?sbatch\s+\S/
+
+/** A script that submits scripts: its own request says nothing about theirs. */
+export function warnOfChildJobs(
+  script: string,
+  file: string,
+  reading: SbatchReading,
+  commandLines: readonly CommandLine[],
+): { readonly faults: readonly Fault[]; readonly warnings: readonly Warning[] } {
+  if (!script.includes('sbatch')) return { faults: [], warnings: [] }
+  for (const line of eachLine(script.slice(reading.headEnd))) {
+    if (!submitting.test(line.text)) continue
+    const head = script.slice(0, reading.headEnd).split('\n').length - 1
+    const place: Place = { file, line: line.number + head, column: line.text.indexOf('sbatch') + 1 }
+    const asksForNothing = reading.directives.length === 0 && commandLines.every(each => each.launches.length === 0)
+    if (asksForNothing && /sbatch\b.*<</.test(line.text)) {
+      const message = 'this file asks for nothing itself: it submits other jobs, whose scripts it writes'
+      const hint = 'give gpufare the scripts that it writes, or put gpufare sbatch in the place of sbatch in it'
+      return { faults: [{ place, message, hint }], warnings: [] }
+    }
+    const text = 'the script submits further jobs; what they cost is not in these figures'
+    return { faults: [], warnings: [{ code: 'child-jobs', text, place }] }
+  }
+  return { faults: [], warnings: [] }
+}
+
+function warnOfRetries(script: string, file: string, settings: Settings | undefined): readonly Warning[] {
+  if (/scontrol\s+requeue|sbatch\s+["']?\$(?:0|\{?BASH_SOURCE)/.test(script)) {
+    for (const line of eachLine(script)) {
+      if (!/^[^#]*(?:scontrol\s+requeue|sbatch\s+["']?\$(?:0|\{?BASH_SOURCE))/.test(line.text)) continue
+      const text =
+        'the script puts itself into the queue again: each run costs this much, and nothing bounds their number'
+      return [{ code: 'retries-multiply-cost', text, place: { file, line: line.number } }]
+    }
+  }
+  const requeue = settings?.get('requeue')
+  if (requeue?.text !== 'requeue') return []
+  const text = `${requeue.written}: after a failure of the node or a preemption the job runs, and is paid, again`
+  return [{ code: 'retries-multiply-cost', text, place: requeue.place }]
+}
+
+/** What a component's request leaves open, and where it is not what it looks like. */
+export function warnOfComponent(
+  asked: Role,
+  role: Role,
+  settings: Settings,
+  shape: Shape,
+  reading: SbatchReading,
+): readonly Warning[] {
+  const about = reading.components.length > 1 ? `${role.name}: ` : ''
+  const warn = (code: Warning['code'], text: string, setting?: Setting): Warning =>
+    setting === undefined ? { code, text: about + text } : { code, text: about + text, place: setting.place }
+  const warnings: Warning[] = [...warnOfTime(settings, reading, warn)]
+  const exclusive = settings.get('exclusive')
+  if (role.exclusive) {
+    const text = 'whole nodes are taken and billed, with every GPU and CPU on them, whatever else is asked for'
+    warnings.push(warn('exclusive-whole-node', `--exclusive: ${text}`, exclusive))
+  }
+  if (role.gpuCount.value > 0 && asked.gpuCount.value === 0) {
+    const text = `no option asks for GPUs; ${role.gpusPerReplica.value} a node is what the launcher starts`
+    warnings.push(warn('gpu-count-inferred', text))
+  } else if (role.gpuCount.value === 0 && role.exclusive && !shape.asksForGpus) {
+    warnings.push(warn('gpu-count-unknown', 'how many GPUs the whole nodes have is not known'))
+  }
+  if (role.gpuCount.value > 0) warnings.push(...warnOfType(role, settings, warn))
+  if (role.deviceShare !== undefined) {
+    const { profile = '', share = 0 } = role.deviceShare
+    const text = `a slice ${profile} of a GPU is asked for: ${(share * 100).toFixed(0)} % of its compute; GPU counts are counts of slices`
+    warnings.push(warn('fractional-gpu', text, settings.get('gres')))
+  }
+  if (role.tasks > 1) {
+    const text = `${role.tasks} array tasks, ${role.concurrentTasks} at one time: GPUs and time limit are those of each`
+    warnings.push(warn('multiple-runs', text, settings.get('array')))
+  }
+  if (shape.range !== undefined) {
+    const { smallest, largest } = shape.range
+    const text = `from ${smallest} to ${largest} nodes: Slurm gives as many as are free, so figures are for ${largest}`
+    warnings.push(warn('autoscaling-range', text, settings.get('nodes')))
+  }
+  return warnings
+}
+
+type Warn = (code: Warning['code'], text: string, setting?: Setting) => Warning
+
+function warnOfType(role: Role, settings: Settings, warn: Warn): readonly Warning[] {
+  const { names, basis } = role.gpuType
+  const said = names.map(name => name.value)
+  const [name] = said
+  if (name === undefined)
+    return [warn('gpu-type-unknown', 'no GPU type is named: the prices below are for types it might get')]
+  const isGuess = basis === 'partition-hint' || basis === 'account-hint' || basis === 'comment'
+  const warnings: Warning[] = []
+  if (isGuess) {
+    const where = { 'partition-hint': 'a partition or node', 'account-hint': 'an account or QOS', comment: 'a remark' }[
+      basis
+    ]
+    warnings.push(warn('gpu-type-hint-only', `${said.join(', ')} is guessed from the name of ${where}`))
+  }
+  if (said.length > 1) {
+    const together = basis === 'directive'
+    const text = together
+      ? `several GPU types at once: ${said.join(' and ')}`
+      : `any of several GPU types will do: ${said.join(', ')}`
+    warnings.push(warn('gpu-type-ambiguous', text, settings.get('constraint')))
+  }
+  return warnings
+}
+
+function warnOfTime(settings: Settings, reading: SbatchReading, warn: Warn): readonly Warning[] {
+  const time = settings.get('time')
+  const minutes = readMinutes(time?.value ?? '')
+  if (time === undefined || minutes === undefined) {
+    return [warn('no-time-limit', "no --time: the limit is the partition's, and nothing here bounds the cost")]
+  }
+  if (!Number.isFinite(minutes))
+    return [warn('no-time-limit', `${time.written} means no limit: nothing bounds the cost`, time)]
+  const remark = reading.directives.find(directive => directive.line === time.place.line)?.comment
+  const meant = remark === undefined ? undefined : readRemark(remark)
+  const is = formatDuration(minutes * secondsPerMinute)
+  if (meant !== undefined && Math.abs(meant - minutes) > Math.max(1, minutes * 0.1)) {
+    const text = `${time.written} is ${is}, not the ${formatDuration(meant * secondsPerMinute)} of its remark`
+    return [warn('time-format-trap', text, time)]
+  }
+  const looksLikeHours = /^\d+:\d+$/.test(time.value ?? '')
+  if (looksLikeHours && meant === undefined) {
+    return [warn('time-format-trap', `${time.written} is minutes and seconds: ${is}`, time)]
+  }
+  return minutes > 100 * 365 * 24 * 60 ? [warn('time-format-trap', `${time.written} is ${is} for Slurm`, time)] : []
+}
+
+const numberWords = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+
+/** Minutes of a remark that is nothing but a length of time: `# two days`, `# 5 h`, `# ~12 hours max`. */
+function readRemark(remark: string): number | undefined {
+  const words = remark
+    .toLowerCase()
+    .replace(/\b[a-z]+\b/g, word => (numberWords.includes(word) ? String(numberWords.indexOf(word)) : word))
+    .replace(/\b(about|max(imum)?|limit|wall ?time|in total|total|a(?= day| week)|an(?= hour))\b|[~#():.,;!-]/g, ' ')
+    .replace(/\bday\b/, 'days')
+    .trim()
+  const text = /^(days|week|hour)/.test(words) ? `1 ${words}` : words
+  const weeks = /^(\d+) weeks?$/.exec(text)?.[1]
+  const seconds = weeks === undefined ? parseDuration(text) : Number(weeks) * 7 * 86_400
+  return seconds === undefined ? undefined : seconds / secondsPerMinute
+}

@@ -3,10 +3,10 @@ import { findGpus, type Gpu, type UnknownGpu } from './gpu.ts'
 import { clusterOf, type Device, neighbours, poolCalled, poolsOf, requestedDevices } from './gpu-choices.ts'
 import type { Job, Role } from './job.ts'
 import type { Machine } from './machine.ts'
-import { fitMemory, type MemoryFit } from './memory.ts'
-import { type Arrangement, arrangeOn, arrangeRented, type Placement, type Seat } from './placements.ts'
+import type { MemoryFit } from './memory.ts'
+import { memoryObstacles, poolObstacles, precisionObstacles, worstFit } from './obstacles.ts'
+import { type Arrangement, arrangeRented, type Placement, placeOn, type Seat } from './placements.ts'
 import type { PriceList } from './prices/index.ts'
-import { formatGib, formatGibFinely } from './units.ts'
 import type { Workload } from './workload.ts'
 
 export type { Placement } from './placements.ts'
@@ -58,12 +58,19 @@ interface Situation extends CandidateContext {
   readonly cluster: Cluster | undefined
 }
 
+/** A node of a pool. */
+interface Node {
+  readonly pool: Pool
+  readonly machine: Machine
+}
+
 /** A GPU type for every role, and where it stands: in a pool of the cluster, or wherever it is rented. */
 interface Site {
   readonly asRequested: boolean
   /** One for each role. */
   readonly devices: readonly Device[]
-  readonly node?: { readonly pool: Pool; readonly machine: Machine }
+  /** Of the cluster, one for each role; absent where it is rented, or not known. */
+  readonly nodes?: readonly Node[]
   /** GPUs in all, where a candidate names another number than the job. */
   readonly gpuCount?: number
   readonly obstacles: readonly string[]
@@ -77,14 +84,14 @@ function requestedSites(situation: Situation): readonly Site[] {
   const variantCount = Math.max(...choices.map(devices => devices.length))
   return Array.from({ length: variantCount }, (_, variant) => {
     const devices = choices.flatMap(each => each[Math.min(variant, each.length - 1)] ?? [])
-    const node = cluster && nodeFor(devices, roles, cluster, situation)
+    const nodes = cluster && nodesFor(devices, roles, cluster, situation)
     const isKnown = devices.every(device => device.gpu.vendor !== 'unknown')
-    const isElsewhere = cluster !== undefined && node === undefined && isKnown
+    const isElsewhere = cluster !== undefined && nodes === undefined && isKnown
     return {
       asRequested: true,
       devices,
-      ...(node && { node }),
-      obstacles: isElsewhere ? [`no pool of ${cluster.name} in gpufare.yaml has it`] : [],
+      ...(nodes && { nodes }),
+      obstacles: isElsewhere ? [notInCluster(cluster)] : [],
       remarks: [...(variantCount > 1 ? ['one of several types that the job may get'] : []), ...remarksOnBasis(roles)],
     }
   })
@@ -116,18 +123,23 @@ function devicesBySiteName(device: Device, cluster: Cluster, prices: PriceList):
 const unnamedGpu: UnknownGpu = { name: '', vendor: 'unknown' }
 const unnamedDevice: Device = { gpu: unnamedGpu, whole: unnamedGpu }
 
-/** The node that all roles can have: in the partition they name, if the configuration knows it. */
-function nodeFor(
+/** Nodes with the GPU of each role, in the partition that it names if the configuration knows that; undefined where one is missing. */
+function nodesFor(
   devices: readonly Device[],
   roles: readonly Role[],
   cluster: Cluster,
   { prices }: Situation,
-): Site['node'] | undefined {
-  const named = roles.flatMap(role => poolsOf(role, cluster))
-  const nodes = (named.length > 0 ? named : cluster.pools).flatMap(pool =>
-    prices.machinesOf(cluster, pool).map(machine => ({ pool, machine })),
-  )
-  return nodes.find(({ machine }) => devices.every(device => device.whole.name === machine.gpu.name))
+): readonly Node[] | undefined {
+  const nodes = roles.flatMap((role, index) => {
+    const named = poolsOf(role, cluster)
+    const possible = nodesOf(cluster, named.length > 0 ? named : cluster.pools, prices)
+    return possible.find(({ machine }) => machine.gpu.name === devices[index]?.whole.name) ?? []
+  })
+  return nodes.length === roles.length ? nodes : undefined
+}
+
+function nodesOf(cluster: Cluster, pools: readonly Pool[], prices: PriceList): readonly Node[] {
+  return pools.flatMap(pool => prices.machinesOf(cluster, pool).map(machine => ({ pool, machine })))
 }
 
 function remarksOnBasis(roles: readonly Role[]): readonly string[] {
@@ -140,7 +152,9 @@ function otherSites(situation: Situation, requested: readonly Site[]): readonly 
   const { cluster, gpus, prices } = situation
   const wanted = wantedNames(situation)
   if (wanted.length > 0) return wanted.flatMap(name => wantedSites(name, situation))
-  if (cluster !== undefined) return cluster.pools.flatMap(pool => poolSites(pool, cluster, situation))
+  if (cluster !== undefined) {
+    return nodesOf(cluster, cluster.pools, prices).map(node => siteOf(node.machine.gpu, situation, { node }))
+  }
   const asked = requested.flatMap(site => site.devices.map(device => device.whole))
   const isUnnamed = asked.every(gpu => gpu === unnamedGpu)
   const remarks = isUnnamed ? ['assumed: the job names no GPU type'] : []
@@ -165,24 +179,27 @@ function wantedSites(written: string, situation: Situation): readonly Site[] {
   const gpuCount = count === undefined ? {} : { gpuCount: Number(count) }
   const found: readonly (Gpu | UnknownGpu)[] = findGpus(name, gpus)
   return (found.length > 0 ? found : [{ name, vendor: 'unknown' as const }]).map(gpu => {
-    const nodes = cluster?.pools.flatMap(pool => prices.machinesOf(cluster, pool).map(machine => ({ pool, machine })))
-    const node = nodes?.find(({ machine }) => machine.gpu.name === gpu.name)
-    const isElsewhere = cluster !== undefined && node === undefined
-    const obstacles = isElsewhere ? [`no pool of ${cluster.name} in gpufare.yaml has it`] : []
+    if (cluster === undefined) return siteOf(gpu, situation, gpuCount)
+    const node = nodesOf(cluster, cluster.pools, prices).find(({ machine }) => machine.gpu.name === gpu.name)
+    const obstacles = node === undefined ? [notInCluster(cluster)] : []
     return siteOf(gpu, situation, { ...gpuCount, ...(node && { node }), obstacles })
   })
 }
 
-function poolSites(pool: Pool, cluster: Cluster, situation: Situation): readonly Site[] {
-  return situation.prices
-    .machinesOf(cluster, pool)
-    .map(machine => siteOf(machine.gpu, situation, { node: { pool, machine } }))
+function notInCluster(cluster: Cluster): string {
+  return `no pool of ${cluster.name} in gpufare.yaml has it`
 }
 
-function siteOf(gpu: Gpu | UnknownGpu, { roles }: Situation, more: Partial<Site>): Site {
+/** The same GPU type, and the same node where there is one, for every role. */
+function siteOf(
+  gpu: Gpu | UnknownGpu,
+  { roles }: Situation,
+  { node, ...more }: Partial<Omit<Site, 'nodes'>> & { readonly node?: Node },
+): Site {
   return {
     asRequested: false,
     devices: roles.map(() => ({ gpu, whole: gpu })),
+    ...(node && { nodes: roles.map(() => node) }),
     obstacles: [],
     remarks: [],
     ...more,
@@ -190,13 +207,21 @@ function siteOf(gpu: Gpu | UnknownGpu, { roles }: Situation, more: Partial<Site>
 }
 
 function candidatesAt(site: Site, situation: Situation): readonly Candidate[] {
+  const { job, workloads } = situation
   const arrangements = arrangementsAt(site, situation)
   return (site.asRequested ? arrangements.slice(0, 1) : arrangements).map(({ placements, remarks }) => {
-    const fit = worstFit(placements, situation.workloads)
+    const fit = worstFit(job, placements, workloads)
     const obstacles = [
       ...site.obstacles,
-      ...(site.node ? poolObstacles(site.node.pool, site, placements, situation) : []),
-      ...precisionObstacles(placements, situation.workloads),
+      ...(site.nodes
+        ? poolObstacles(
+            site.nodes.map(node => node.pool),
+            placements,
+            job,
+            site.asRequested,
+          )
+        : []),
+      ...precisionObstacles(placements, workloads),
       ...memoryObstacles(fit),
     ]
     return { asRequested: site.asRequested, placements, fit, obstacles, remarks: [...site.remarks, ...remarks] }
@@ -205,10 +230,16 @@ function candidatesAt(site: Site, situation: Situation): readonly Candidate[] {
 
 function arrangementsAt(site: Site, situation: Situation): readonly Arrangement[] {
   const seats = seatsAt(site, situation)
-  const exclusive = situation.roles.some(role => role.exclusive)
-  if (site.node) return [arrangeOn(site.node.machine, seats, exclusive)]
-  const rented = rentedArrangements(site, seats, situation)
-  return rented.length > 0 ? rented : [asWritten(site, seats, situation)]
+  const { nodes } = site
+  if (nodes === undefined) {
+    const rented = rentedArrangements(site, seats, situation)
+    return rented.length > 0 ? rented : [asWritten(site, seats, situation)]
+  }
+  const placements = seats.flatMap((seat, index) => {
+    const machine = nodes[index]?.machine
+    return machine === undefined ? [] : [placeOn(machine, seat, situation.roles[index]?.exclusive === true)]
+  })
+  return [{ placements, remarks: [] }]
 }
 
 function rentedArrangements(site: Site, seats: readonly Seat[], { prices }: Situation): readonly Arrangement[] {
@@ -216,7 +247,7 @@ function rentedArrangements(site: Site, seats: readonly Seat[], { prices }: Situ
   if (first === undefined || first.whole.vendor === 'unknown') return []
   if (first.machineName !== undefined) {
     const machine = prices.machinesNamed(first.machineName)[0]
-    return machine === undefined ? [] : [arrangeOn(machine, seats, true)]
+    return machine === undefined ? [] : [{ placements: seats.map(seat => placeOn(machine, seat, true)), remarks: [] }]
   }
   const isOneType = site.devices.every(device => device.whole.name === first.whole.name)
   if (isOneType) return arrangeRented(seats, first.whole, prices)
@@ -241,7 +272,7 @@ function asWritten(site: Site, seats: readonly Seat[], { roles, job, cluster }: 
       gpu,
       gpuCount: Math.max(1, role.gpusPerReplica.value),
     }
-    return arrangeOn(machine, [seat], role.exclusive).placements
+    return placeOn(machine, seat, role.exclusive)
   })
   return { placements, remarks: [] }
 }
@@ -259,64 +290,11 @@ function seatsAt(site: Site, { job, roles, workloads }: Situation): readonly Sea
       gpuCount,
       ...(device.share !== undefined && { share: device.share }),
       // Slurm gives as many nodes as were asked for; pods share one where they can.
-      ...(site.asRequested && site.node && job.scheduler === 'slurm' && { nodeCount: role.replicas.value }),
+      ...(site.asRequested && site.nodes && job.scheduler === 'slurm' && { nodeCount: role.replicas.value }),
       perNode: Math.min(gpuCount, Math.max(1, role.gpusPerReplica.value)),
       together: Math.min(gpuCount, Math.max(1, ...tensor)),
     }
   })
-}
-
-const verdicts: readonly MemoryFit['verdict'][] = ['does not fit', 'unknown', 'tight', 'fits']
-
-/** Of all runs on all placements the one that fits worst; unknown where a run, a GPU or any run at all is not known. */
-function worstFit(placements: readonly Placement[], workloads: readonly Workload[]): MemoryFit {
-  const fits = placements.flatMap(({ role, gpu, gpuCount, machine }) => {
-    if (gpu.vendor === 'unknown') return [{ verdict: 'unknown' as const, items: [] }]
-    const runs = workloads.filter(workload => workload.role === role)
-    return runs.map(workload => fitMemory(workload, gpu, gpuCount, Math.min(gpuCount, machine.gpuCount)))
-  })
-  const ranked = fits.toSorted((a, b) => verdicts.indexOf(a.verdict) - verdicts.indexOf(b.verdict))
-  return ranked[0] ?? { verdict: 'unknown', items: [] }
-}
-
-function memoryObstacles({ verdict, needBytes, haveBytes }: MemoryFit): readonly string[] {
-  if (verdict !== 'does not fit' || needBytes === undefined || haveBytes === undefined) return []
-  const isClose = formatGib(needBytes) === formatGib(haveBytes)
-  const format = isClose ? formatGibFinely : formatGib
-  return [`needs ${format(needBytes)} per GPU, has ${format(haveBytes)}`]
-}
-
-/** Formats that a GPU must calculate in: below BF16 and FP8 there is no way around (TF32 falls back to FP32 by itself). */
-function precisionObstacles(placements: readonly Placement[], workloads: readonly Workload[]): readonly string[] {
-  const lacking = workloads.flatMap(workload => {
-    const precision = workload.precision?.value
-    if (precision !== 'bf16' && precision !== 'fp8') return []
-    return placements
-      .filter(({ role }) => role === workload.role)
-      .flatMap(({ gpu }) => (gpu.vendor === 'unknown' || gpu.flopsPerSecond[precision] !== undefined ? [] : [gpu.name]))
-      .map(name => `needs ${precision.toUpperCase()}, ${name} has none`)
-  })
-  return [...new Set(lacking)]
-}
-
-function poolObstacles(
-  pool: Pool,
-  { asRequested }: Site,
-  placements: readonly Placement[],
-  { job, roles }: Situation,
-): readonly string[] {
-  const nodeCount = placements.reduce((sum, placement) => sum + placement.machineCount, 0)
-  const largest = Math.max(...roles.map(role => role.gpusPerReplica.value))
-  // A batch script that goes elsewhere can ask for more nodes; a pod can't be cut in two.
-  const isWhole = asRequested || job.scheduler === 'kubernetes'
-  return [
-    ...(pool.nodes !== undefined && nodeCount > pool.nodes
-      ? [`needs ${nodeCount} nodes, ${pool.name} has ${pool.nodes}`]
-      : []),
-    ...(isWhole && largest > pool.gpusPerNode
-      ? [`needs ${largest} GPUs in one node, a node of ${pool.name} has ${pool.gpusPerNode}`]
-      : []),
-  ]
 }
 
 function isSame(a: Candidate, b: Candidate): boolean {

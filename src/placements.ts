@@ -49,12 +49,9 @@ export function arrangeRented(seats: readonly Seat[], whole: Gpu, prices: PriceL
   return [...(best ? [best] : []), ...(smaller ? [smaller] : [])]
 }
 
-/** The same machine for every role, as many of them as it takes. */
-export function arrangeOn(machine: Machine, seats: readonly Seat[], wholeMachine: boolean): Arrangement {
-  return {
-    placements: seats.map(seat => placementOf(seat, machine, machinesFor(seat, machine), wholeMachine)),
-    remarks: [],
-  }
+/** As many of these machines as it takes. */
+export function placeOn(machine: Machine, seat: Seat, wholeMachine: boolean): Placement {
+  return placementOf(seat, machine, machinesFor(seat, machine), wholeMachine)
 }
 
 interface Option {

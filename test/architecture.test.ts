@@ -55,6 +55,7 @@ const line = [
   'memory',
   'gpu-choices',
   'placements',
+  'obstacles',
   'candidates',
   'courses',
   'runtimes',

@@ -329,6 +329,16 @@ describe('in a cluster of the configuration', () => {
     expect(wordsOf(job, { config: clusterWith(pools) })[0]).toBe('* 2x t4 on 1x ada t4')
   })
 
+  test('each role stands in its own partition', () => {
+    const job = jobOf([
+      { name: 'actor', gpus: ['a100'], partition: 'a100', perReplica: 4 },
+      { name: 'judge', partition: 't4', perReplica: 2 },
+    ])
+    const [requested] = requestedOf(job, { config: clusterWith(pools) })
+    expect(requested && inWords(requested)).toBe('* 4x a100-80gb on 1x ada a100 + 2x t4 on 1x ada t4')
+    expect(requested?.obstacles).toEqual([])
+  })
+
   test('a shared node is paid by the GPU, an exclusive one whole', () => {
     const wholeness = [false, true].map(exclusive => {
       const job = jobOf([{ partition: 't4', perReplica: 2, exclusive }])

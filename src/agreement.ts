@@ -111,7 +111,7 @@ async function agreeOnChange(
 ): Promise<Handover | undefined> {
   const changed = changeTo(original, choice)
   if (changed instanceof GpufareError) {
-    terminal.stderr.write(`\n${[changed.message, changed.hint ?? []].flat().join('\n')}\n\n`)
+    terminal.stderr.write(`\ngpufare: ${[changed.message, changed.hint ?? []].flat().join('\n  ')}\n\n`)
     return undefined
   }
   const { name, text } = original.manifest

@@ -84,6 +84,9 @@ const unset: Builtin = (words, _, shell) => {
   return SUCCEEDED
 }
 
+/** Options of the script's own: none where it was given no arguments. */
+const getopts: Builtin = (_, __, shell) => ({ flow: 'next', status: shell.positional?.length ? undefined : false })
+
 /** Builtins, and functions that software modules define, that change nothing a run depends on. */
 const WITHOUT_EFFECT = [
   'echo',
@@ -134,6 +137,7 @@ export const PLAIN_BUILTINS: Readonly<Record<string, Builtin>> = {
   set: setOptions,
   shift,
   unset,
+  getopts,
   exit: () => ({ flow: 'exit', status: undefined }),
   return: () => ({ flow: 'return', status: undefined }),
   break: () => ({ flow: 'break', status: undefined }),

@@ -101,11 +101,14 @@ function runStatement(statement: Statement, shell: Shell): Outcome {
 function runAndOr(command: Statement['command'], shell: Shell): Outcome {
   if (command.type !== 'AndOr') return runPipeline(command, shell)
   let outcome: Outcome = SUCCEEDED
+  const assumedBefore = shell.findings.assumedEmpty
   command.commands.forEach((next, index) => {
     if (outcome.flow !== 'next') return
     const operator = index === 0 ? undefined : command.operators[index - 1]
     const decisive = outcome.status === 'ran' ? true : outcome.status
-    if (operator === undefined || decisive === (operator === '&&')) outcome = runPipeline(next, shell)
+    if (operator === undefined) outcome = runPipeline(next, shell)
+    else if (decisive === (operator === '&&'))
+      outcome = runUnlessUsage(inner => runPipeline(next, inner), assumedBefore, shell)
     else if (decisive === undefined) {
       const arms = runArms([arm => runPipeline(next, arm)], true, shell)
       outcome = { flow: arms.flow, status: undefined }
@@ -114,6 +117,23 @@ function runAndOr(command: Statement['command'], shell: Shell): Outcome {
       runArms([arm => runPipeline(next, arm)], true, shell)
     }
   })
+  return outcome
+}
+
+/**
+ * Goes a way that is decided, unless it ends the script because something was not given: `[ -z "$MODEL" ] && exit 1`
+ * explains how the script is called, and whoever calls it will give it.
+ */
+function runUnlessUsage(way: (shell: Shell) => Outcome, assumedBefore: number, shell: Shell): Outcome {
+  if (shell.findings.assumedEmpty === assumedBefore) return way(shell)
+  const tried = fork(shell)
+  const startedBefore = shell.course.started.length
+  const outcome = way(tried)
+  if (outcome.flow === 'exit') {
+    shell.course.started.length = startedBefore
+    return UNKNOWN
+  }
+  Object.assign(shell, tried)
   return outcome
 }
 
@@ -243,9 +263,10 @@ interface Way {
 function runIf(ways: readonly Way[], otherwise: CompoundList | undefined, shell: Shell): Outcome {
   const [way, ...others] = ways
   if (way === undefined) return otherwise === undefined ? SUCCEEDED : runList(otherwise, shell)
+  const assumedBefore = shell.findings.assumedEmpty
   const { flow, status } = runList(way.clause, shell)
   if (flow !== 'next') return { flow, status }
-  if (status === true) return runList(way.then, shell)
+  if (status === true) return runUnlessUsage(inner => runList(way.then, inner), assumedBefore, shell)
   if (status === false) return runIf(others, otherwise, shell)
   const rest: ((arm: Shell) => Outcome)[] = [arm => runList(way.then, arm)]
   for (const other of others) {

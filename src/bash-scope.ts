@@ -1,5 +1,5 @@
 import type { BashScript } from './bash.ts'
-import { mergeTexts, showText, unknownText } from './bash-text.ts'
+import { isKnown, mergeTexts, showText, unknownText } from './bash-text.ts'
 import type { Place } from './errors.ts'
 
 /** A text, its unknown parts marked, and the line that gave it. */
@@ -29,6 +29,8 @@ export interface Findings {
   readonly defaults: Map<string, Cell>
   /** Arguments of the script that count and were not given. */
   readonly missingArguments: Map<string, Place>
+  /** Tests so far that took for empty what nobody set, and for none the arguments that were not given. */
+  assumedEmpty: number
 }
 
 /** What words are expanded with. */
@@ -49,17 +51,25 @@ const LONGEST_TEXT = 200_000
 const SET_AT_RUN_TIME =
   /^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|PET|KUBERNETES|VK|LWS|RAY|NCCL|CONDA|BASH)_|^(CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|RANK|LOCAL_RANK|NODE_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|RANDOM|SECONDS|LINENO|HOSTNAME|HOST|USER|LOGNAME|HOME|PWD|OLDPWD|TMPDIR|UID|EUID|PPID|PATH|LD_LIBRARY_PATH|PYTHONPATH|VIRTUAL_ENV|SHELL|BASH|SCRATCH|WORK|PROJECT)$/
 
+/** Slurm sets them only for options that were given, and who reads the manifest says them then. */
+const SET_WHEN_ASKED = /^SLURM_(GPUS|GPUS_PER_NODE|GPUS_PER_TASK|NTASKS_PER_NODE|CPUS_PER_TASK|CPUS_PER_GPU)$/
+
 /** A variable's cell, or that it has none, or that it may have any. */
 export type Found = Cell | 'unset' | 'unknown'
 
 /** Looks a variable, one cell of an array, or an argument up. */
 export function findCell(scope: Scope, name: string, index = '0'): Found {
+  if (!isKnown(index)) return 'unknown'
   const cell = scope.variables.get(name)?.cells.get(index)
   if (cell !== undefined) return cell
   if (scope.variables.has(name)) return scope.variables.get(name)?.cells.has('?') ? 'unknown' : 'unset'
   if (/^\d+$/.test(name)) return findArgument(scope, Number(name))
   if (/^\W$/.test(name)) return 'unknown'
-  return SET_AT_RUN_TIME.test(name) ? 'unknown' : 'unset'
+  return isSetAtRunTime(scope, name) ? 'unknown' : 'unset'
+}
+
+function isSetAtRunTime(scope: Scope, name: string): boolean {
+  return SET_AT_RUN_TIME.test(name) && !(SET_WHEN_ASKED.test(name) && scope.variables.has('SLURM_NNODES'))
 }
 
 function findArgument(scope: Scope, number: number): Found {
@@ -77,7 +87,7 @@ export function findCells(scope: Scope, name: string): readonly Cell[] | undefin
   if (name === '@' || name === '*') return scope.positional ?? []
   const variable = scope.variables.get(name)
   if (variable !== undefined) return [...variable.cells.values()]
-  return SET_AT_RUN_TIME.test(name) ? undefined : []
+  return isSetAtRunTime(scope, name) ? undefined : []
 }
 
 /** Sets a scalar, or one cell of an array. */

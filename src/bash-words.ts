@@ -155,12 +155,14 @@ function expandVariable(
       : listPieces(cells, joined, quoted)
   }
   if (name === '#') {
-    const count = scope.positional?.length
-    return [{ text: count === undefined ? unknownText(written) : String(count), splits: false, quoted }]
+    if (scope.positional === undefined) scope.findings.assumedEmpty++
+    return [{ text: String(scope.positional?.length ?? 0), splits: false, quoted }]
   }
   const found = findCell(scope, name, key === undefined ? '0' : arrayIndex(key, scope))
-  if (found === 'unset' && unset === 'empty' && !scope.mayBeSet)
+  if (found === 'unset' && unset === 'empty' && !scope.mayBeSet) {
+    scope.findings.assumedEmpty++
     return quoted ? [{ text: '', splits: false, quoted }] : []
+  }
   if (found === 'unset' || found === 'unknown') {
     if (isOwnArgument(scope, name) && !scope.findings.missingArguments.has(name)) {
       scope.findings.missingArguments.set(name, scope.script.placeOf(position))
@@ -197,7 +199,10 @@ function expandParameter(part: ParameterExpansion, scope: Scope, quoted: boolean
   }
   const found = findCell(scope, name, key === undefined ? '0' : arrayIndex(key, scope))
   if (operation.type === 'Default') return expandDefault(part, found, scope, quoted)
-  if (found === 'unset' && unset === 'empty' && !scope.mayBeSet) return one('')
+  if (found === 'unset' && unset === 'empty' && !scope.mayBeSet) {
+    scope.findings.assumedEmpty++
+    return one('')
+  }
   if (found === 'unset' || found === 'unknown' || !isKnown(found.text)) return one(undefined)
   const { text } = found
   switch (operation.type) {
@@ -249,7 +254,7 @@ function expandDefault(part: ParameterExpansion, found: Found, scope: Scope, quo
   const pieces = other()
   const text = pieces.map(piece => (piece === 'next' ? ' ' : piece.text)).join('')
   const place = scope.script.placeOf(part.pos)
-  if (found === 'unset' && text !== '' && part.index === undefined) {
+  if (found === 'unset' && text !== '' && part.index === undefined && !part.parameter.startsWith('SLURM_')) {
     const name = /^\d/.test(part.parameter) ? `argument ${part.parameter}` : part.parameter
     if (!scope.findings.defaults.has(name)) scope.findings.defaults.set(name, { text, place })
   }
@@ -349,13 +354,22 @@ function captureOutput(part: CommandExpansion, scope: Scope): string {
 
 /** Programs that list what the request already says, one a line: node names, the node's GPUs. */
 function countedByCluster(name: string, args: readonly string[], scope: Scope): string | undefined {
-  const lists = (variable: string): string | undefined => {
+  const lookUp = (variable: string): string | undefined => {
     const found = findCell(scope, variable)
-    if (typeof found !== 'object' || !/^\d{1,5}$/.test(found.text)) return undefined
-    return Array.from({ length: Number(found.text) }, () => `${unknownText(`$(${name} …)`)}\n`).join('')
+    return typeof found === 'object' && /^\d{1,5}$/.test(found.text) ? found.text : undefined
+  }
+  const lists = (variable: string): string | undefined => {
+    const count = lookUp(variable)
+    return count && Array.from({ length: Number(count) }, () => `${unknownText(`$(${name} …)`)}\n`).join('')
   }
   if (name === 'scontrol' && args[0] === 'show' && /^hostnames?$/.test(args[1] ?? '')) return lists('SLURM_NNODES')
-  if (name === 'nvidia-smi' && (args[0] === '-L' || args.some(arg => /^--format=csv,noheader/.test(arg)))) {
+  const countsDevices =
+    args[0] === '-c' && /^import torch;? ?print\(torch\.cuda\.device_count\(\)\)$/.test(args[1] ?? '')
+  if (/^python3?$/.test(name) && countsDevices) return lookUp('SLURM_GPUS_ON_NODE')
+  if (
+    name === 'nvidia-smi' &&
+    (args[0] === '-L' || args[0] === '--list-gpus' || args.some(arg => /^--format=csv,noheader/.test(arg)))
+  ) {
     return lists('SLURM_GPUS_ON_NODE')
   }
   return undefined

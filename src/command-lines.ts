@@ -52,7 +52,7 @@ export function findCommandLines(
   script: string,
   context: CommandContext,
 ): { commandLines: CommandLine[]; warnings: Warning[] } {
-  const findings: Findings = { defaults: new Map(), missingArguments: new Map() }
+  const findings: Findings = { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0 }
   const given = context.arguments.map((text): Cell => ({ text, place: undefined }))
   const { started, errors, unfollowed } = followScript(script, {
     file: context.file,
@@ -100,7 +100,7 @@ export function peelCommand(words: readonly CommandWord[], context: CommandConte
     repetitions: 1,
     background: false,
   }
-  return mergeRepeated(peelStarted(started, { defaults: new Map(), missingArguments: new Map() }, 0))
+  return mergeRepeated(peelStarted(started, { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0 }, 0))
 }
 
 /** References within a word of an argument vector: the shell's, Kubernetes' `$(NAME)`, a template's. */

@@ -461,7 +461,8 @@ function splitOptions(words: readonly Field[], launcher: Launcher): Split {
       continue
     }
     if (!shown.startsWith('-') || shown === '-') {
-      if (isUnknown(word.text) && words.slice(at + 1).some(later => isProgramName(later.text))) continue
+      const mayBeOptions = isUnknown(word.text) && launcher.ownWords === undefined
+      if (mayBeOptions && words.slice(at + 1).some(later => isProgramName(later.text))) continue
       break
     }
     const name = optionName(shown)

@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are bash
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CommandLine, findCommandLines, peelCommand } from '../src/command-lines.ts'
 
@@ -198,6 +199,51 @@ describe('what bash would make of a script', () => {
       'T=$(mktemp)\ncp conf/a.yaml $T\npython t.py --config $T',
       ['t.py --config conf/a.yaml'],
     ],
+    [
+      'a script that explains its use is followed as if it had been used',
+      '[ -z "$M" ] && exit 1\nif [ $# -lt 2 ]; then usage; exit 1; fi\npython t.py $M',
+      ['t.py <$M>'],
+    ],
+    [
+      'options that were not given leave the defaults',
+      'E=3\nwhile getopts "e:" o; do case $o in e) E=$OPTARG;; esac; done\npython t.py $E',
+      ['t.py 3'],
+    ],
+    [
+      'options by hand that were not given',
+      'E=3\nwhile [ $# -gt 0 ]; do case $1 in --e) E=$2; shift 2;; esac; done\npython t.py $E',
+      ['t.py 3'],
+    ],
+    [
+      'options by hand that were given',
+      'E=3\nwhile [ $# -gt 0 ]; do case $1 in --e) E=$2; shift 2;; *) shift;; esac; done\npython t.py $E',
+      ['t.py 5'],
+      { arguments: ['--e', '5'] },
+    ],
+    [
+      'a cell by the number of the array task',
+      'A=(1 2)\npython t.py ${A[$SLURM_ARRAY_TASK_ID]}',
+      ['t.py <${A[$SLURM_ARRAY_TASK_ID]}>'],
+    ],
+    ['a way for each array task', 'case $SLURM_ARRAY_TASK_ID in 0) L=1;; 1) L=2;; esac\npython t.py $L', ['t.py <$L>']],
+    [
+      'what Slurm would only set when asked',
+      'python t.py ${SLURM_GPUS_PER_NODE:-4}',
+      ['t.py 4'],
+      { variables: { SLURM_NNODES: '1' } },
+    ],
+    [
+      'GPUs counted by the node',
+      'python t.py $(nvidia-smi -L | wc -l) $(python -c "import torch; print(torch.cuda.device_count())")',
+      ['t.py 8 8'],
+      { variables: { SLURM_GPUS_ON_NODE: '8' } },
+    ],
+    [
+      'a comment between joined lines ends the command',
+      'python t.py \\\n  --a 1 \\\n  # --b 2 \\\n  --c 3',
+      ['t.py --a 1'],
+    ],
+    ['a function that is the whole script', 'main() { python t.py ${1:-5} "$@"; }\nmain "$@"', ['t.py 5']],
     ['quotes and escapes', 'python t.py "a b" c\\ d $\'e\\tf\' ""', ['t.py a b c d e\tf ']],
     ['a windows path in double quotes', 'python t.py "a\\b"', ['t.py a\\b']],
   ])('%s', (_, script, expected, known) => {
@@ -233,6 +279,60 @@ describe('how often and whether', () => {
   test('a command behind & runs in the background', () => {
     const lines = find('srun python a.py &\npython b.py\nwait').commandLines
     expect(lines.map(line => line.background)).toEqual([true, false])
+  })
+
+  test('any text is read without an error', () => {
+    const piece = fc.constantFrom(
+      '$',
+      '{',
+      '}',
+      '(',
+      ')',
+      '"',
+      "'",
+      '`',
+      '\\',
+      '\n',
+      ' ',
+      ';',
+      '&',
+      '|',
+      '<<E\n',
+      'if ',
+      'then ',
+      'fi',
+      'for i in ',
+      'do ',
+      'done',
+      'case ',
+      'esac',
+      '[[ ',
+      ']]',
+      '((',
+      '))',
+      '${A[',
+      ':-',
+      '##',
+      'A=',
+      'A+=(',
+      'bash -c ',
+      'srun ',
+      'eval ',
+      'python t.py ',
+      '--x=',
+      '$1',
+      '$@',
+      '*',
+      '1',
+      'read -r ',
+      'set -- ',
+    )
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 30 }), pieces => {
+        expect(find(pieces.join('')).commandLines).toBeInstanceOf(Array)
+      }),
+      { numRuns: 500 },
+    )
   })
 
   test('a loop without end in sight does not hang', () => {
@@ -356,6 +456,7 @@ describe('launchers and containers', () => {
     ['horovodrun', 'horovodrun -np 4 -H a:2,b:2 python t.py', 't.py'],
     ['singularity', 'singularity exec --nv -B /a:/b img.sif python t.py', 't.py'],
     ['apptainer with a script', "apptainer exec --nv --bind /a img.sif bash -c 'python t.py'", 't.py'],
+    ['an image that is not known', 'singularity exec --nv $SIF python t.py', 't.py'],
     ['docker', 'docker run --rm --gpus all -v /a:/b -e A=1 --ipc=host img:1 python t.py', 't.py'],
     ['podman with combined switches', 'podman run -it --device nvidia.com/gpu=all img python t.py', 't.py'],
     ['enroot', 'enroot start --rw -m /a:/b img python t.py', 't.py'],

@@ -19,6 +19,12 @@ export function referredPath(word: CommandWord | undefined): string | undefined 
   return word.text === undefined && path === word.written ? undefined : path
 }
 
+/** What the script wrote to a path before, `run.sh` and `./run.sh` being one. */
+export function findWritten({ writtenFiles }: CommandLine, path: string): string | undefined {
+  const bare = path.replace(/^\.\//, '')
+  return writtenFiles.get(path) ?? writtenFiles.get(bare) ?? writtenFiles.get(`./${bare}`)
+}
+
 /** Whether the program is given a recipe or configuration of its own, where anything may stand. */
 export function namesConfigFile(commandLine: CommandLine): boolean {
   return commandLine.arguments.some(word => /\.(ya?ml|toml|gin|conf|cfg|ini)$/.test(word.written))
@@ -26,7 +32,7 @@ export function namesConfigFile(commandLine: CommandLine): boolean {
 
 /** Finds a file that a word names: one that the script itself wrote, or one that lies beside the manifest. */
 export function findFile(word: CommandWord, commandLine: CommandLine, files: ReferredFiles): NamedFile {
-  const written = commandLine.writtenFiles.get(word.written)
+  const written = findWritten(commandLine, word.written)
   if (written !== undefined) return { text: written, origin: { kind: 'manifest', place: word.place } }
   const path = referredPath(word)
   const found = path === undefined ? undefined : files.get(path)

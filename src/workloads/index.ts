@@ -5,7 +5,7 @@ import { baseName } from '../launchers.ts'
 import type { ModelTable } from '../model.ts'
 import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
-import { referredPath } from './config-files.ts'
+import { findWritten, referredPath } from './config-files.ts'
 import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
 import { huggingface } from './huggingface.ts'
 import { megatron } from './megatron.ts'
@@ -111,7 +111,7 @@ function shellScriptOf(line: CommandLine): string | undefined {
 function followScript(line: CommandLine, files: ReferredFiles, depth: number): CommandLine[] {
   const path = shellScriptOf(line)
   const file = path === undefined ? undefined : files.get(path)
-  const text = line.writtenFiles.get(line.program) ?? (file !== undefined && 'text' in file ? file.text : undefined)
+  const text = findWritten(line, line.program) ?? (file !== undefined && 'text' in file ? file.text : undefined)
   if (path === undefined || text === undefined || depth > DEEPEST_SCRIPT) return [line]
   const { commandLines } = findCommandLines(text, {
     file: path,

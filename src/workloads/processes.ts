@@ -46,17 +46,36 @@ export function launchOption(launch: Launch, names: readonly string[]): string |
 export function countProcesses(commandLine: CommandLine, peers: Peers): Sourced<number> | undefined {
   const launch = countingLaunch(commandLine)
   if (launch === undefined) {
-    return peers.gpuCount === 1 ? sourced(1, { kind: 'computed', formula: 'one GPU, one process' }) : undefined
+    const usesOneGpu = peers.gpuCount === 1 || visibleGpus(commandLine) === 1
+    return usesOneGpu ? sourced(1, { kind: 'computed', formula: 'one GPU, one process' }) : undefined
   }
   const at = describePlace(commandLine.place)
   const counted = (count: number, formula: string) =>
     sourced(count, { kind: 'computed', formula: `${formula} (${launch.launcher}, ${at})` })
   const { nodes, processesPerNode, processes } = launch
   if (processes !== undefined) return counted(processes, `${processes} processes`)
-  const perNode = processesPerNode ?? (takesAllGpus(launch) ? peers.gpusPerMachine : undefined)
+  const included = launch.launcher === 'deepspeed' ? includedGpus(launch) : undefined
+  if (included !== undefined) return counted(included, `${included} GPUs included`)
+  const gpusOnNode = Math.min(peers.gpusPerMachine, visibleGpus(commandLine) ?? peers.gpusPerMachine)
+  const perNode = processesPerNode ?? (takesAllGpus(launch) ? gpusOnNode : undefined)
   const machines = nodes ?? machinesWithoutWord(launch, peers)
   if (perNode === undefined || perNode === 0 || machines === undefined) return undefined
   return counted(machines * perNode, `${machines} nodes x ${perNode} processes`)
+}
+
+/** GPUs that `CUDA_VISIBLE_DEVICES=0,1` leaves visible; undefined where it is not set. */
+function visibleGpus({ environment }: CommandLine): number | undefined {
+  const devices = environment['CUDA_VISIBLE_DEVICES']
+  return devices !== undefined && /^\d+(,\d+)*$/.test(devices) ? devices.split(',').length : undefined
+}
+
+/** GPUs of `--include localhost:0,1@host2:0`; undefined where it is not given or names hosts without their GPUs. */
+function includedGpus(launch: Launch): number | undefined {
+  const hosts = launchOption(launch, ['include'])?.split('@') ?? []
+  const counts = hosts.map(host => /^[\w.-]+:(\d+(?:,\d+)*)$/.exec(host)?.[1]?.split(',').length)
+  return counts.length === 0
+    ? undefined
+    : counts.reduce((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0)
 }
 
 function takesAllGpus(launch: Launch): boolean {

@@ -47,6 +47,7 @@ const PLAIN_WORDS: Readonly<Record<string, readonly [string, string]>> = {
   BAD_SCALAR_START: ['a value starts with a character that YAML keeps for itself', 'put it in quotes'],
   BAD_DQ_ESCAPE: ['an unknown escape in double quotes', 'write \\\\ for a backslash, or use single quotes'],
   UNEXPECTED_TOKEN: ['something stands where a value has ended, or wrong indentation', 'check quotes and indentation'],
+  RESOURCE_EXHAUSTION: ['lists or mappings are nested too deeply', 'no Kubernetes object is nested so deeply'],
   KEY_OVER_1024_CHARS: ['a key is longer than 1024 characters', 'check quotes and indentation'],
   BLOCK_IN_FLOW: ['a list item "- " stands inside { } or [ ]', 'write [a, b] inside braces'],
 }

@@ -616,6 +616,12 @@ describe('templates', () => {
     expect(faultsOf(jobWith({ container: 'args: ["--epochs", "{{ .Values.epochs }}"]' }))).toContain('.Values.epochs')
   })
 
+  test('braces in a comment or of a program do not hide a wrong indentation', () => {
+    const container = 'args: ["{{ m.content }}"]'
+    expect(faultsOf(`# {{ .Values.y }}\n${jobWith({ container })}     x: 1\n`)).toContain('not valid YAML')
+    expect(faultsOf(`a: b\n{{ gpus }}\n`)).toContain('unrendered template')
+  })
+
   test('braces that belong to a program are no template', () => {
     const container = `args: ["--chat-template", "{% for m in messages %}{{ m.content }}{% endfor %}"]
         resources: {limits: {nvidia.com/gpu: 1}}`

@@ -7,7 +7,7 @@ import { readJob } from './jobs.ts'
 import { findKind, KINDS, type Kind, runsNoPods } from './kinds.ts'
 import { readSurroundings, type Surroundings } from './neighbours.ts'
 import { type KubernetesObject, readObjects } from './objects.ts'
-import { refusePlaceholders, refuseUnrenderedText } from './placeholders.ts'
+import { explainSyntaxError, refusePlaceholders } from './placeholders.ts'
 import { retargetObjects } from './retarget.ts'
 import { inferKind, inferredWarning } from './unknown-kinds.ts'
 
@@ -76,8 +76,7 @@ function readDocuments(manifest: Manifest): readonly YamlDocument[] {
   try {
     return readYaml(manifest.text, manifest.name, 'kubectl')
   } catch (error) {
-    refuseUnrenderedText(manifest)
-    throw error
+    throw explainSyntaxError(manifest, error)
   }
 }
 

@@ -12,9 +12,18 @@ const VARIABLE = /\$\{([A-Za-z_]\w*)[^}]*\}/g
 const PROGRAM_TEXT: ReadonlySet<string> = new Set(['command', 'args', 'env', 'data', 'annotations'])
 const SHOWN_PLACEHOLDERS = 12
 
-/** Throws InputError that names the placeholders where a text cannot be YAML because of them. */
-export function refuseUnrenderedText(manifest: Manifest): void {
-  if (manifest.text.includes('{{')) throw bracesError(manifest)
+/** What is wrong with a text that is no YAML: its placeholders, where it is a template, or else the error itself. */
+export function explainSyntaxError(manifest: Manifest, error: unknown): unknown {
+  if (!(error instanceof InputError) || !manifest.text.includes('{{')) return error
+  const lines = manifest.text.split('\n')
+  const faultyLines = error.faults.map(({ place }) => lines[(place.line ?? 0) - 1] ?? '')
+  const isTemplate =
+    faultyLines.some(line => line.includes('{{')) || lines.some(line => GO_TEMPLATE.test(withoutComment(line)))
+  return isTemplate ? bracesError(manifest) : error
+}
+
+function withoutComment(line: string): string {
+  return line.trimStart().startsWith('#') ? '' : line
 }
 
 /** Throws InputError that names the placeholders where objects that run pods still hold some. */

@@ -45,6 +45,7 @@ export function optionsFor(
 /** `8x A100-80GB, about $86`, or `3 jobs, up to $1,900`. */
 export function describeFares(fares: readonly Fare[], currency: Currency): string {
   const quotes = fares.map(fare => requestedQuotes(fare)[0])
+  if (fares.length === 0) return 'no job'
   const [only, ...more] = quotes
   const what = only !== undefined && more.length === 0 ? describeGpus(only.candidate) : countOf(fares.length, 'job')
   return `${what}, ${describeTotal(quotes, currency)}`

@@ -78,9 +78,15 @@ export function checkOptions(scheduler: Scheduler, manifest: Manifest): void {
   scheduler.submission(manifest)
 }
 
-/** Asks the scheduler whether it would take all of a manifest, creating nothing; answers with what could not be checked. */
+/**
+ * Whether the file still holds what was priced and the scheduler would take all of it, creating nothing; answers with what
+ * could not be checked, throws GpufareError where a part would be refused.
+ */
 export async function rehearse(handover: Handover): Promise<readonly string[]> {
-  return atItsPlace(handover, async ({ scheduler }, manifest) => (await scheduler.rehearse?.(manifest)) ?? [])
+  return atItsPlace(handover, async ({ scheduler }, manifest) => {
+    if (manifest === handover.manifest) checkBytes(manifest)
+    return (await scheduler.rehearse?.(manifest)) ?? []
+  })
 }
 
 /**

@@ -226,6 +226,14 @@ test('the first manifest that is not taken ends it, and it says which were', asy
   expect(calls()).toEqual([a, b])
 })
 
+test('none of several manifests goes where one has changed since it was quoted', async () => {
+  const { bin, calls } = pretendSbatch()
+  const [first, second] = [quotedIn(bin, 'a.sbatch'), quotedIn(bin, 'b.sbatch')]
+  writeFileSync(second.manifest.path, `${script}# changed`)
+  await expect(submitWith([first, second], { yes: true })).rejects.toMatchObject({ exitCode: 1 })
+  expect(calls()).toEqual([])
+})
+
 test('an option that would submit another manifest is refused before anything is shown', async () => {
   const { bin } = pretendSbatch()
   const quoted = quotedIn(bin, 'job.yaml')

@@ -13,6 +13,8 @@ export interface Approved {
   readonly yes?: true
   /** In the currency of the configuration. */
   readonly maxCost?: number
+  /** Say nothing about why no question was asked. */
+  readonly quiet?: true
 }
 
 /** The manifests of one call; there is no call without one. */
@@ -42,7 +44,7 @@ async function decideAt(
   const verdict = verdictOn(quoted, approved, terminal)
   if (verdict.kind === 'refuse') throw new GpufareError(verdict.reasons.join('\n'), verdict.exitCode)
   if (verdict.kind === 'ask') return askAbout(quoted, terminal, showAll)
-  terminal.stderr.write(`gpufare: no question asked: ${verdict.because}\n`)
+  if (approved.quiet !== true) terminal.stderr.write(`gpufare: no question asked: ${verdict.because}\n`)
   return quoted.map(asWritten)
 }
 

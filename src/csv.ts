@@ -1,7 +1,7 @@
 /** One row of a table: its cells by column. An empty cell says that nothing is known. */
 export type Row = Readonly<Record<string, string>>
 
-/** A line of a table: single cells, or the whole row, which takes longer to make. */
+/** A line of a table: single cells, the first ones quickly, or the whole row. */
 export interface Line {
   cell(column: string): string
   row(): Row
@@ -20,16 +20,12 @@ export interface Table {
 export function openTable(csv: string): Table {
   const headEnd = csv.indexOf('\n')
   const columns = splitCells(csv.slice(0, headEnd))
-  const lineOf = (cells: readonly string[]): Line => ({
-    cell: column => cells[columns.indexOf(column)] ?? '',
-    row: () => rowOf(columns, cells),
-  })
-  const linesWith = (column: string, cell: string) => {
+  const linesWith = (column: string, cell: string): readonly Line[] => {
     const index = columns.indexOf(column)
-    return findLines(csv, cell, headEnd + 1)
-      .map(splitCells)
-      .filter(cells => cells[index] === cell)
-      .map(lineOf)
+    return findLines(csv, cell, headEnd + 1).flatMap(text => {
+      const head = splitCells(text, index + 1)
+      return head[index] === cell ? [lineOf(text, head, columns)] : []
+    })
   }
   return {
     rows: () =>
@@ -61,6 +57,17 @@ function findLines(csv: string, text: string, from: number): string[] {
   return lines
 }
 
+/** A line whose first cells are known already. */
+function lineOf(text: string, head: readonly string[], columns: readonly string[]): Line {
+  return {
+    cell: column => {
+      const index = columns.indexOf(column)
+      return head[index] ?? splitCells(text)[index] ?? ''
+    },
+    row: () => rowOf(columns, splitCells(text)),
+  }
+}
+
 function rowOf(columns: readonly string[], cells: readonly string[]): Row {
   const row: Record<string, string> = {}
   columns.forEach((column, index) => {
@@ -69,12 +76,12 @@ function rowOf(columns: readonly string[], cells: readonly string[]): Row {
   return row
 }
 
-/** By hand: an expression for quoted cells takes several times as long. */
-function splitCells(line: string): string[] {
+/** The first cells of a line, or all. By hand: an expression for quoted cells takes several times as long. */
+function splitCells(line: string, limit = Number.POSITIVE_INFINITY): string[] {
   const text = line.trimEnd()
   const cells: string[] = []
   let start = 0
-  while (start <= text.length) {
+  while (start <= text.length && cells.length < limit) {
     const quoted = text.startsWith('"', start)
     const end = quoted ? closingQuote(text, start + 1) : indexOrEnd(text, ',', start)
     cells.push(quoted ? text.slice(start + 1, end).replaceAll('""', '"') : text.slice(start, end))

@@ -19,7 +19,7 @@ const tierColumns: readonly (readonly [Tier, string])[] = [
 
 function listingsIn(lines: readonly Line[], tables: PriceTables): readonly Listing[] {
   const pricesOf = once((line: Line) => pricesIn(line.row(), tables))
-  return lines.filter(isWholeMachine).map(line => ({
+  return lines.map(line => ({
     provider: line.cell('provider'),
     machineName: line.cell('machine'),
     region: line.cell('region'),
@@ -27,16 +27,10 @@ function listingsIn(lines: readonly Line[], tables: PriceTables): readonly Listi
   }))
 }
 
-/** Parts of a GPU and machines without one are in the table, but no candidate is made of them. */
-function isWholeMachine(line: Line): boolean {
-  const gpuCount = Number(line.cell('gpu_count'))
-  return Number.isInteger(gpuCount) && gpuCount > 0
-}
-
 function pricesIn(row: Row, { gpus, networks }: PriceTables): readonly Price[] {
   const { provider, machine: name = '', region = '', as_of: asOf = '', source = '' } = row
   const gpu = gpus.find(each => each.name === row['gpu'])
-  if (gpu === undefined) return []
+  if (gpu === undefined || !isWholeMachine(row)) return []
   const network = networks.linesWith('machine', name).find(line => line.cell('provider') === provider)
   const machine = machineOf(row, network?.row(), gpu)
   return tierColumns.flatMap(([tier, column]) => {
@@ -44,6 +38,12 @@ function pricesIn(row: Row, { gpus, networks }: PriceTables): readonly Price[] {
     if (usdPerMachineHour === undefined || !isCredible(row, tier)) return []
     return [{ machine, region, tier, usdPerMachineHour, asOf, source }]
   })
+}
+
+/** Parts of a GPU and machines without one are in the table, but no candidate is made of them. */
+function isWholeMachine(row: Row): boolean {
+  const gpuCount = Number(row['gpu_count'])
+  return Number.isInteger(gpuCount) && gpuCount > 0
 }
 
 /** A spot price above the price that never takes the machine away is a fault of the list, or nothing that anybody would pay. */

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { emptyConfig } from '../../src/config.ts'
 import { openTable } from '../../src/csv.ts'
+import { findGpus } from '../../src/gpu.ts'
+import { listPrices } from '../../src/prices/index.ts'
 import { readTables } from '../../src/pricing-data.ts'
 
-const { gpus } = readTables('pricing-data')
+const tables = readTables('pricing-data')
+const { gpus } = tables
 const rowsOf = (file: string) => openTable(readFileSync(`pricing-data/${file}`, 'utf8')).rows()
 const prices = rowsOf('prices.csv')
 const networks = rowsOf('networks.csv')
@@ -42,6 +46,27 @@ describe('prices.csv', () => {
   test('has no GPU-hour that costs a hundred dollars', () => {
     const dear = prices.filter(row => Number(row['on_demand_usd_h']) / Math.max(1, Number(row['gpu_count'])) > 100)
     expect(dear).toEqual([])
+  })
+})
+
+describe('the bundled prices', () => {
+  const list = listPrices(tables, emptyConfig)
+  const machinesOfEight = (gpuName: string) =>
+    findGpus(gpuName, gpus).flatMap(gpu => list.machinesWith(gpu, 'aws').filter(machine => machine.gpuCount === 8))
+
+  test('have eight A100 of AWS as a p4d or p4de, and eight T4 as a g4dn.metal', () => {
+    const names = ['a100', 't4'].map(gpu => machinesOfEight(gpu).map(machine => machine.name))
+    expect(names).toEqual([['p4d.24xlarge', 'p4de.24xlarge'], ['g4dn.metal']])
+  })
+
+  test('make an hour of a p4d two to four times as dear as one of a g4dn.metal', () => {
+    const [p4d, g4dn] = ['a100-40gb', 't4'].map(gpu =>
+      machinesOfEight(gpu).flatMap(machine => list.priceOf(machine, 'on-demand') ?? []),
+    )
+    const ratio = (p4d?.[0]?.usdPerMachineHour ?? Number.NaN) / (g4dn?.[0]?.usdPerMachineHour ?? Number.NaN)
+    expect(ratio).toBeGreaterThan(2)
+    expect(ratio).toBeLessThan(4)
+    expect(p4d?.[0]?.region).toBe('us-east-1')
   })
 })
 

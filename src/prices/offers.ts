@@ -82,6 +82,7 @@ export function discounted(price: Price, { discount }: Config): Price {
   }
 }
 
+/** US dollars an hour for one GPU of a machine. */
 export function usdPerGpuHour(price: Price): number {
   return price.usdPerMachineHour / price.machine.gpuCount
 }

@@ -140,7 +140,7 @@ export function explainRepeated(flags: Flags, names: readonly string[]): Warning
     const values = new Set(given.map(flag => flag.value?.written))
     const last = given.at(-1)
     if (values.size < 2 || last === undefined) return []
-    const listed = given.map(flag => `${flag.value?.written} (${describePlace(flag.place)})`).join(', then ')
+    const listed = given.map(flag => `${flag.value?.written} (${besides(flag.place, last.place)})`).join(', then ')
     return [
       {
         code: 'last-flag-wins' as const,
@@ -149,4 +149,9 @@ export function explainRepeated(flags: Flags, names: readonly string[]): Warning
       },
     ]
   })
+}
+
+/** A place beside another one: only the line where the file is the same. */
+export function besides(place: Place, other: Place): string {
+  return place.file === other.file && place.line !== undefined ? `line ${place.line}` : describePlace(place)
 }

@@ -7,6 +7,7 @@ import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
 import { findWritten, referredPath } from './config-files.ts'
 import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
+import { besides } from './flags.ts'
 import { huggingface } from './huggingface.ts'
 import { megatron } from './megatron.ts'
 import { nanogpt } from './nanogpt.ts'
@@ -210,7 +211,7 @@ function explainRuns(workloads: readonly Workload[]): Warning[] {
   const first = own[0]
   if (runs < 2 || first === undefined) return []
   const places = own.map(
-    ({ place, repetitions }) => `${describePlace(place)}${repetitions > 1 ? ` (${repetitions} times)` : ''}`,
+    ({ place, repetitions }) => `${besides(place, first.place)}${repetitions > 1 ? ` (${repetitions} times)` : ''}`,
   )
   return [
     { code: 'multiple-runs', text: `this job makes ${runs} training runs: ${places.join(', ')}`, place: first.place },

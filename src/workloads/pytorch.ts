@@ -6,12 +6,14 @@ import type { Precision, Workload } from '../workload.ts'
 import { namesConfigFile, precisionOf } from './config-files.ts'
 import {
   explainRepeated,
+  type Flag,
   type Flags,
   findFlag,
   type Given,
   known,
   numberFlag,
   positiveFlag,
+  readBoolean,
   readFlags,
   switchFlag,
   textFlag,
@@ -128,6 +130,18 @@ const BATCH = [
 
 const DEVICES = ['trainer.devices', 'devices', 'trainer.gpus', 'gpus']
 const NODES = ['trainer.num-nodes', 'num-nodes']
+/** By these a program starts processes of its own; unless it is told one. */
+const OWN_PROCESSES = [
+  ...DEVICES,
+  'num-gpus',
+  'n-gpus',
+  'ngpus',
+  'n-gpu',
+  'gpu-ids',
+  'world-size',
+  'multiprocessing-distributed',
+  'distributed',
+]
 
 /** What a program's name says it does; training is what has a length or a batch and is none of these. */
 const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
@@ -240,7 +254,7 @@ function processesOf(
   context: RunContext,
   isLightning: boolean,
 ): { processes: Sourced<number> | undefined; warnings: readonly Warning[] } {
-  if (!isLightning) return { processes: context.processes, warnings: [] }
+  if (!isLightning) return { processes: startsOwnProcesses(flags) ? undefined : context.processes, warnings: [] }
   const devices = numberFlag(flags, DEVICES)
   const nodes = numberFlag(flags, NODES)
   const warnings =
@@ -252,6 +266,16 @@ function processesOf(
     processes: sourced(count, { kind: 'computed', formula: `${devices.value} devices x ${nodes?.value ?? 1} nodes` }),
     warnings,
   }
+}
+
+function startsOwnProcesses(flags: Flags): boolean {
+  const flag = findFlag(flags, OWN_PROCESSES)
+  return flag !== undefined && flag.value?.text !== '1' && countsProcesses(flag)
+}
+
+/** `--distributed false` and `--gpus 0` say that it starts none. */
+function countsProcesses(flag: Flag): boolean {
+  return flag.value === undefined || readBoolean(flag.value.text) !== false
 }
 
 function compareNodes(flags: Flags, nodes: number, commandLine: CommandLine, peers: Peers): Warning[] {

@@ -92,6 +92,12 @@ describe('Hugging Face Trainer', () => {
       { processes: 4, globalBatch: 16 },
       { gpus: 4 },
     ],
+    [
+      'deepspeed takes the GPUs that are included',
+      `deepspeed --include localhost:0,1,2 ${HF}`,
+      { processes: 3 },
+      { gpus: 8 },
+    ],
     ['deepspeed takes all GPUs of all hosts', `deepspeed --hostfile h ${HF}`, { processes: 8 }, { nodes: 2, gpus: 4 }],
     ['LoRA by its rank', `python ${HF} --lora_r 16`, { method: 'lora', loraRank: 16 }],
     ['LoRA by its switch', `python ${HF} --use_peft`, { method: 'lora' }],
@@ -188,7 +194,7 @@ describe('Hugging Face Trainer', () => {
     const { workloads, warnings } = readScript(`A="--num_train_epochs 3"\npython ${HF} $A --num_train_epochs 2`)
     expect(workloads[0]?.epochs?.value).toBe(2)
     expect(warnings).toMatchObject([
-      { code: 'last-flag-wins', text: expect.stringMatching(/3 \(job\.sbatch:1.*2 \(job\.sbatch:2/) },
+      { code: 'last-flag-wins', text: expect.stringMatching(/3 \(line 1\), then 2 \(line 2\)/) },
     ])
   })
 

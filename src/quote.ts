@@ -14,6 +14,7 @@ export type Cost =
 /** Hours and dollars on one candidate at one price tier. */
 export interface Quote {
   readonly candidate: Candidate
+  /** The tier of its prices: of a cluster's own pool it may be another than was asked for. */
   readonly tier: Tier
   /** Of one task. */
   readonly runtime: Runtime | undefined
@@ -45,7 +46,7 @@ export function quoteCandidate(
   const limitUsd = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.limitTaskHours)))
   return {
     candidate,
-    tier,
+    tier: shares.find(share => share.price !== undefined)?.price?.tier ?? tier,
     runtime,
     prices: shares.map(share => share.price),
     usdPerHour,

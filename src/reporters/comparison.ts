@@ -45,7 +45,7 @@ function rowOf(quote: Quote, reference: Quote | undefined, currency: Currency): 
   if (quote.tier === 'spot') return { quote, label: 'spot' }
   if (quote.candidate.asRequested) return { quote, label: 'as written' }
   if (!canRun(quote.candidate)) return { quote, label: 'no' }
-  if (quote.tier !== reference?.tier) return { quote, label: '' }
+  if (reference === undefined || reference.tier === 'spot') return { quote, label: '' }
   return { quote, ...compare(quote, reference, currency) }
 }
 

@@ -506,6 +506,19 @@ spec: {worker: {replicas: 3, ${template}}}
     expect(codes(job)).toContain('gpu-count-inferred')
   })
 
+  test('numbers above a pod template multiply', () => {
+    const job = onlyJob(`apiVersion: jobset.example.com/v1
+kind: JobSet
+metadata: {name: a}
+spec:
+  replicatedJobs:
+  - name: w
+    replicas: 2
+    template: {spec: {parallelism: 4, ${template}}}
+`)
+    expect(job.roles.map(role => role.gpuCount.value)).toEqual([16])
+  })
+
   test('a kind of another group is another kind', () => {
     const job = onlyJob(`apiVersion: batch.volcano.sh/v1alpha1
 kind: Job

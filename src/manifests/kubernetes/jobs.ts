@@ -158,22 +158,32 @@ function moveLaunched(
   })
 }
 
-/** training-operator sets the rendezvous for a program that no launcher starts: one process, or nprocPerNode, in each pod. */
+/** training-operator sets the rendezvous and, as variables of torchrun, the size of the job: a program needs no launcher for that. */
 function withOperatorLaunch(
   kind: Kind,
   role: RoleReading,
   roles: readonly RoleReading[],
   object: KubernetesObject,
 ): RoleReading {
-  const written = kind.processesPerPod && valueAt(object.value, kind.processesPerPod)
-  const processesPerNode = Number(written)
-  if (written === undefined || !Number.isInteger(processesPerNode)) return role
+  const launcher = kind.preparedFor
+  const processesPerNode = processesOf(kind, role, object)
+  if (launcher === undefined || processesPerNode === undefined) return role
   const nodes = roles.reduce((sum, other) => sum + other.replicas.value, 0)
-  const launch = { launcher: 'torchrun', nodes, processesPerNode, options: [] }
-  const lines = role.reading.commandLines.map(line =>
-    line.launches.length > 0 ? line : { ...line, launches: [launch] },
-  )
+  const lines = role.reading.commandLines.map(line => {
+    const [launch, ...inner] = line.launches
+    if (launch === undefined) return { ...line, launches: [{ launcher, nodes, processesPerNode, options: [] }] }
+    const isOpen = launch.launcher === launcher && launch.nodes === undefined && launch.processesPerNode === undefined
+    return isOpen ? { ...line, launches: [{ ...launch, nodes, processesPerNode }, ...inner] } : line
+  })
   return withCommandLines(role, lines)
+}
+
+/** `nprocPerNode`: a number, often in quotes, or `auto` or `gpu` for one process on each GPU. */
+function processesOf(kind: Kind, role: RoleReading, object: KubernetesObject): number | undefined {
+  const written = kind.processesPerPod && valueAt(object.value, kind.processesPerPod)
+  if (written === 'auto' || written === 'gpu') return role.reading.gpus.value
+  const processes = typeof written === 'string' || typeof written === 'number' ? Number(written) : Number.NaN
+  return Number.isInteger(processes) ? processes : undefined
 }
 
 function withCommandLines(role: RoleReading, commandLines: readonly CommandLine[]): RoleReading {

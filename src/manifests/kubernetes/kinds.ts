@@ -10,6 +10,8 @@ export interface RoleRow {
   readonly pod: DocumentPath
   /** From the role to its number of pods; one where it is absent. */
   readonly replicas?: DocumentPath
+  /** From the role to numbers that multiply its pods: copies of the whole role. */
+  readonly copies?: readonly DocumentPath[]
   /** From the role to the number of pods that have to succeed, where that is another number. */
   readonly completions?: DocumentPath
   /** From the role to its restart policy, where it is not the pod's. */
@@ -32,8 +34,10 @@ export interface Kind {
   readonly retries?: { readonly paths: readonly DocumentPath[]; readonly default?: number }
   /** A cron expression. */
   readonly schedule?: DocumentPath
-  /** Processes that the operator starts in each pod, as a rule one for each GPU. */
+  /** Processes in each pod, as a rule one for each GPU. */
   readonly processesPerPod?: DocumentPath
+  /** What the operator prepares every pod for, so that a program needs no launcher of its own. */
+  readonly preparedFor?: 'torchrun'
   /** Smallest and largest number of pods of an elastic job. */
   readonly elastic?: { readonly smallest: DocumentPath; readonly largest: DocumentPath }
   /** Roles that run one program together: it is listed once. */
@@ -108,6 +112,7 @@ export const KINDS: readonly Kind[] = [
   {
     ...kubeflowJob('PyTorchJob', 'pytorchReplicaSpecs'),
     processesPerPod: ['spec', 'nprocPerNode'],
+    preparedFor: 'torchrun',
     elastic: { smallest: ['spec', 'elasticPolicy', 'minReplicas'], largest: ['spec', 'elasticPolicy', 'maxReplicas'] },
   },
   {

@@ -95,6 +95,7 @@ function alterReplicas(object: KubernetesObject, kind: Kind, role: RoleReading, 
     throw byHand(document.placeOf(role.path), `its pods are runs of their own, ${replicas} cannot share one`)
   }
   const row = kind.roles.find(candidate => candidate.name === undefined || candidate.name === role.name)
+  if ((row?.copies ?? []).length > 0) throw byHand(document.placeOf(role.path), 'several numbers make up its pods')
   if (row?.replicas === undefined)
     throw byHand(document.placeOf(role.path), `${object.kind} is one pod, ${replicas} would be needed`)
   const counts = [row.replicas, ...(row.completions === undefined ? [] : [row.completions])]

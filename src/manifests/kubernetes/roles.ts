@@ -87,15 +87,16 @@ function readRole(
   const podPath = [...path, ...row.pod]
   const replicas = readCount(object, row.replicas && [...path, ...row.replicas])
   const completions = readCount(object, row.completions && [...path, ...row.completions])
+  const copies = (row.copies ?? []).map(copy => readCount(object, [...path, ...copy]))
   const checked = tryCheck(Pod, document, podPath)
   const faults = [
-    ...replicas.faults,
-    ...completions.faults,
+    ...[replicas, completions, ...copies].flatMap(count => count.faults),
     ...('faults' in checked ? checked.faults : []),
     ...resourceFaults(podPath, document),
   ]
   if ('faults' in checked || faults.length > 0) return { faults }
   const placed = placePod({ pod: checked.value, path: podPath, document, surroundings })
+  const arranged = arrangePods(replicas.count, completions.count)
   const ownPolicy = row.restartPolicy && valueAt(document.value, [...path, ...row.restartPolicy])
   return {
     role: {
@@ -106,7 +107,8 @@ function readRole(
       pod: placed.pod,
       podPath,
       path,
-      ...arrangePods(replicas.count, completions.count),
+      ...arranged,
+      replicas: multiplied(arranged.replicas, copies),
     },
   }
 }
@@ -139,6 +141,16 @@ function arrangePods(
   if (completions === undefined) return { replicas: pods, tasks: 1, concurrentTasks: 1 }
   if (completions.value <= pods.value) return { replicas: completions, tasks: 1, concurrentTasks: 1 }
   return { replicas: one, tasks: completions.value, concurrentTasks: pods.value }
+}
+
+/** Copies of a role are more pods of the same task. */
+function multiplied(pods: Sourced<number>, copies: readonly Count[]): Sourced<number> {
+  return copies.reduce((product, { count }) => {
+    if (count === undefined || count.value === 1) return product
+    if (product.value === 1) return count
+    const formula = `${product.value} pods x ${count.value} copies`
+    return sourced(product.value * count.value, { kind: 'computed', formula })
+  }, pods)
 }
 
 /** Lays the object's deadline over a role: the smaller one bounds what it can take. */

@@ -78,7 +78,9 @@ const ResourceClaim = z.object({
 })
 
 const PodSpec = z.object({
-  containers: z.array(Container, { error: 'a list of containers is expected' }),
+  containers: z
+    .array(Container, { error: 'a list of containers is expected' })
+    .min(1, { error: 'at least one container is expected' }),
   initContainers: optional(z.array(Container, { error: 'a list of containers is expected' })),
   nodeSelector: optional(labels),
   affinity: optional(Affinity),

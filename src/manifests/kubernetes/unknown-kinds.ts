@@ -1,4 +1,4 @@
-import { type DocumentPath, inWords, isMapping } from '../../document.ts'
+import { type DocumentPath, inWords, isMapping, valueAt } from '../../document.ts'
 import type { Warning } from '../../warning.ts'
 import type { Kind } from './kinds.ts'
 import type { KubernetesObject } from './objects.ts'
@@ -11,10 +11,10 @@ export function inferKind(object: KubernetesObject): Kind | undefined {
     group: object.group,
     kind: object.kind,
     roles: templates.map(path => ({
-      at: path.slice(0, -1),
-      pod: path.slice(-1),
+      at: [],
+      pod: path,
       name: roleName(path, object),
-      replicas: ['replicas'],
+      copies: countsAbove(path, object),
     })),
   }
 }
@@ -22,7 +22,7 @@ export function inferKind(object: KubernetesObject): Kind | undefined {
 /** What was assumed of an object that is read through its pod templates alone. */
 export function inferredWarning(object: KubernetesObject, kind: Kind): Warning {
   const templates = kind.roles.map(role => inWords([...object.path, ...role.at, ...role.pod])).join(', ')
-  const text = `${object.kind} (${object.group}/${object.version}) is not a kind gpufare knows: its pods are read from ${templates}, as many as "replicas" beside it says`
+  const text = `${object.kind} (${object.group}/${object.version}) is not a kind gpufare knows: its pods are read from ${templates}, as many as "replicas" and "parallelism" above them say`
   return { code: 'gpu-count-inferred', text, place: object.document.placeOf([...object.path, 'kind']) }
 }
 
@@ -32,6 +32,13 @@ function findPodTemplates(value: unknown, path: DocumentPath): readonly Document
   const spec = value['spec']
   if (path.length > 0 && isMapping(spec) && Array.isArray(spec['containers'])) return [path]
   return Object.entries(value).flatMap(([key, inner]) => findPodTemplates(inner, [...path, key]))
+}
+
+/** The numbers of pods or copies on the way to a pod template: each multiplies those above it. */
+function countsAbove(path: DocumentPath, object: KubernetesObject): readonly DocumentPath[] {
+  return path
+    .flatMap((_, depth) => ['replicas', 'parallelism'].map(key => [...path.slice(0, depth), key]))
+    .filter(count => valueAt(object.value, count) !== undefined)
 }
 
 /** `spec.worker.template` is the role "worker". */

@@ -19,7 +19,7 @@ import { countingLaunch, launchOption } from './processes.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { ReferredFiles, WorkloadReader } from './workload-reader.ts'
 
-/** Names of TrainingArguments, the run_*.py examples, TRL and PEFT. */
+/** Names of TrainingArguments, the run_*.py examples, TRL, PEFT and diffusers. */
 const TABLE: FlagTable = {
   steps: ['max-steps', 'max-train-steps'],
   epochs: ['num-train-epochs'],
@@ -28,10 +28,13 @@ const TABLE: FlagTable = {
   gradientAccumulation: ['gradient-accumulation-steps'],
   sequenceLength: ['block-size', 'max-seq-length', 'max-seq-len', 'model-max-length', 'max-length', 'cutoff-len'],
   loraRank: ['lora-r', 'lora-rank'],
-  modelName: ['model-name-or-path', 'model-name', 'model', 'config-name'],
+  modelName: ['model-name-or-path', 'pretrained-model-name-or-path', 'model-name', 'model', 'config-name'],
   dataset: ['dataset-name', 'dataset'],
   optimizer: ['optim'],
 }
+/** The examples of diffusers call a device's batch so. */
+const DIFFUSERS_TABLE: FlagTable = { ...TABLE, microBatch: ['train-batch-size'], loraRank: ['rank'] }
+const EVALUATION_TABLE: FlagTable = { ...TABLE, microBatch: ['per-device-eval-batch-size'] }
 
 /** Flags that no other trainer has. */
 const OWN_FLAGS = [
@@ -39,9 +42,12 @@ const OWN_FLAGS = [
   'per-device-eval-batch-size',
   'num-train-epochs',
   'model-name-or-path',
+  'pretrained-model-name-or-path',
 ]
 /** Flags of trainers that make their own training text (TRL's GRPO and PPO). */
 const GENERATES = ['num-generations', 'max-completion-length', 'num-ppo-epochs']
+/** TRL's command, and its example scripts. */
+const TRL = /^(trl|(sft|dpo|orpo|kto|cpo|grpo|rloo|ppo|reward_modeling)\w*\.py)$/
 
 const once = sourced(1, { kind: 'assumed', reason: "the Trainer's own default" })
 
@@ -56,51 +62,27 @@ export const huggingface: WorkloadReader = {
 
   read(commandLine, { files, processes }) {
     const flags = readFlags(commandLine)
-    const runsPython = commandLine.launches.length > 0 || /\.py$/.test(commandLine.program)
-    if (!runsPython || !hasFlag(flags, OWN_FLAGS)) return undefined
-    const given = readTable(flags, TABLE)
+    if (!runsTrainer(commandLine) || !hasFlag(flags, OWN_FLAGS)) return undefined
     const { config, warnings } = readEngine(flags, commandLine, files)
-    // With a recipe, what is not on the command line may stand there.
-    const hasConfig = namesConfigFile(commandLine)
     const isEvaluation = hasFlag(flags, ['do-eval', 'do-predict']) && !hasFlag(flags, ['do-train'])
-    const evaluationBatch = isEvaluation
-      ? readTable(flags, { microBatch: ['per-device-eval-batch-size'] }).microBatch
-      : undefined
-    const microBatch =
-      known(isEvaluation ? evaluationBatch : given.microBatch) ??
-      (given.microBatch === undefined ? config.microBatch : undefined)
-    const accumulation =
-      given.gradientAccumulation === undefined
-        ? (config.gradientAccumulation ?? (hasConfig ? undefined : once))
-        : known(given.gradientAccumulation)
     const generates = hasFlag(flags, GENERATES)
+    const values = isEvaluation ? evaluationValues(flags) : trainingValues(flags, commandLine, config)
     const workload: Workload = {
       purpose: isEvaluation ? 'evaluate' : 'train',
-      framework: sourced(generates ? 'trl' : 'hf-trainer', { kind: 'manifest', place: commandLine.place }),
+      framework: sourced(frameworkOf(flags, commandLine), { kind: 'manifest', place: commandLine.place }),
       place: commandLine.place,
       role: '',
       repetitions: commandLine.repetitions,
       conditional: commandLine.conditional,
       ...withoutAbsent({
-        modelName: known(given.modelName),
-        dataset: known(given.dataset) ?? glueTask(flags, commandLine),
-        // Steps win over epochs (TrainingArguments, max_steps).
-        steps: isEvaluation ? undefined : known(given.steps),
-        epochs: isEvaluation || given.steps !== undefined ? undefined : known(given.epochs),
-        samples: known(given.samples),
-        globalBatch: config.globalBatch,
-        microBatch,
-        gradientAccumulation: isEvaluation ? undefined : accumulation,
-        sequenceLength: generates ? generatedLength(flags) : known(given.sequenceLength),
+        ...values,
+        dataset: values.dataset ?? glueTask(flags, commandLine),
+        sequenceLength: generates ? generatedLength(flags) : values.sequenceLength,
         precision: precisionFrom(flags, commandLine) ?? config.precision,
-        method: isEvaluation ? undefined : methodOf(flags, commandLine, hasConfig),
-        loraRank: known(given.loraRank),
         parallelism: config.sharding && sourced(dataParallel(config.sharding.value), config.sharding.origin),
         cpuOffload: config.cpuOffload,
-        activationRecompute: recomputeOf(flags),
         flashAttention: flashOf(flags),
         compiled: known(switchFlag(flags, ['torch-compile'])),
-        optimizer: given.optimizer,
         processes: processes ?? config.processes,
       }),
     }
@@ -110,6 +92,51 @@ export const huggingface: WorkloadReader = {
       warnings: [...warnings, ...explainRepeated(flags, [...namesOf(TABLE), 'bf16', 'fp16'])],
     }
   },
+}
+
+function runsTrainer({ launches, program }: CommandLine): boolean {
+  return launches.length > 0 || /\.py$|^trl$/.test(baseName(program))
+}
+
+function frameworkOf(flags: Flags, { program }: CommandLine): string {
+  if (hasFlag(flags, GENERATES) || TRL.test(baseName(program))) return 'trl'
+  return hasFlag(flags, ['pretrained-model-name-or-path']) ? 'diffusers' : 'hf-trainer'
+}
+
+type Values = Partial<Workload>
+
+function evaluationValues(flags: Flags): Values {
+  const { modelName, dataset, samples, microBatch, sequenceLength } = readTable(flags, EVALUATION_TABLE)
+  return withoutAbsent({
+    modelName: known(modelName),
+    dataset: known(dataset),
+    samples: known(samples),
+    microBatch: known(microBatch),
+    sequenceLength: known(sequenceLength),
+  })
+}
+
+function trainingValues(flags: Flags, commandLine: CommandLine, config: EngineConfig): Values {
+  const given = readTable(flags, hasFlag(flags, ['pretrained-model-name-or-path']) ? DIFFUSERS_TABLE : TABLE)
+  // With a recipe, what is not on the command line may stand there.
+  const hasRecipe = namesConfigFile(commandLine)
+  const otherwise = config.gradientAccumulation ?? (hasRecipe ? undefined : once)
+  return withoutAbsent({
+    modelName: known(given.modelName),
+    dataset: known(given.dataset),
+    // Steps win over epochs (TrainingArguments, max_steps).
+    steps: known(given.steps),
+    epochs: given.steps === undefined ? known(given.epochs) : undefined,
+    samples: known(given.samples),
+    globalBatch: config.globalBatch,
+    microBatch: given.microBatch === undefined ? config.microBatch : known(given.microBatch),
+    gradientAccumulation: given.gradientAccumulation === undefined ? otherwise : known(given.gradientAccumulation),
+    sequenceLength: known(given.sequenceLength),
+    method: methodOf(flags, commandLine, hasRecipe),
+    loraRank: known(given.loraRank),
+    activationRecompute: recomputeOf(flags),
+    optimizer: given.optimizer,
+  })
 }
 
 function dataParallel(sharding: Parallelism['sharding']): Parallelism {
@@ -191,10 +218,14 @@ function precisionFrom(flags: Flags, commandLine: CommandLine): Sourced<Precisio
   const word =
     known(textFlag(flags, ['mixed-precision']))?.value ?? (launch && launchOption(launch, ['mixed-precision']))
   const precision = precisionOf(word)
-  return precision && sourced(precision, { kind: 'manifest', place: commandLine.place })
+  if (precision !== undefined) return sourced(precision, { kind: 'manifest', place: commandLine.place })
+  // Weights loaded in a number format, and no mixed precision asked for: that is what it computes in.
+  const loaded = known(textFlag(flags, ['torch-dtype', 'dtype']))
+  const format = precisionOf(loaded?.value)
+  return format && loaded && sourced(format, loaded.origin)
 }
 
-function methodOf(flags: Flags, commandLine: CommandLine, hasConfig: boolean): Sourced<TrainingMethod> | undefined {
+function methodOf(flags: Flags, commandLine: CommandLine, hasRecipe: boolean): Sourced<TrainingMethod> | undefined {
   const asked = switchFlag(flags, ['use-peft', 'use-lora', 'lora', 'peft', 'use-qlora', 'qlora'])
   const quantized = switchFlag(flags, ['load-in-4bit', 'use-4bit', 'use-qlora', 'qlora', 'q-lora'])
   if (asked === 'unknown' || quantized === 'unknown') return undefined
@@ -207,7 +238,7 @@ function methodOf(flags: Flags, commandLine: CommandLine, hasConfig: boolean): S
   const name = baseName(commandLine.program).toLowerCase()
   if (/qlora/.test(name)) return sourced('qlora', manifest)
   if (/lora|peft|adapter/.test(name)) return sourced('lora', manifest)
-  return hasConfig ? undefined : sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
+  return hasRecipe ? undefined : sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
 }
 
 /** `run_glue.py` names its data by a task of the GLUE benchmark. */

@@ -30,6 +30,8 @@ const VOCABULARIES: readonly (readonly [RegExp, number])[] = [
   [/bert-large-uncased|bert-base-uncased|uncased-vocab|BertWordPieceLowerCase/, 30_522],
 ]
 
+const once = sourced(1, { kind: 'assumed', reason: 'no global batch is given: Megatron-LM accumulates nothing then' })
+
 /** Megatron-LM and its relatives, whose flags describe the network itself. */
 export const megatron: WorkloadReader = {
   name: 'megatron-lm',
@@ -67,6 +69,7 @@ export const megatron: WorkloadReader = {
         samples: known(given.samples),
         globalBatch: known(given.globalBatch) ?? config?.globalBatch,
         microBatch: known(given.microBatch) ?? config?.microBatch,
+        gradientAccumulation: given.globalBatch === undefined && config?.globalBatch === undefined ? once : undefined,
         sequenceLength: known(given.sequenceLength),
         precision: precisionFrom(flags) ?? config?.precision,
         parallelism,

@@ -179,7 +179,9 @@ export const pytorch: WorkloadReader = {
     const isLightning = usesLightning(flags)
     const { processes, warnings } = processesOf(flags, commandLine, context, isLightning)
     const framework = frameworkOf(flags, commandLine, isLightning)
-    const batches = batchesOf(batch, given, processes, isLightning)
+    // Horovod's ranks and Lightning's devices each read batches of their own.
+    const isPerProcess = isLightning || framework === 'horovod'
+    const batches = batchesOf(batch, given, processes, isPerProcess)
     const isTraining = purpose === 'train'
     const workload: Workload = {
       purpose,
@@ -291,22 +293,23 @@ function frameworkOf(flags: Flags, commandLine: CommandLine, isLightning: boolea
   // A module of a package is some framework's own program; a script is the user's.
   if (!/\.py$/.test(commandLine.program)) return undefined
   const launcher = countingLaunch(commandLine)?.launcher ?? ''
+  if (launcher === 'horovodrun') return 'horovod'
   return ['torchrun', 'accelerate', 'deepspeed'].includes(launcher) ? 'pytorch' : undefined
 }
 
 type Batches = Pick<Workload, 'globalBatch' | 'microBatch' | 'gradientAccumulation'>
 
-/** One process's batch or everybody's: known for names that say so, for Lightning (per device), and for a single process. */
+/** One process's batch or everybody's: known for names that say so, for frameworks with a habit, and for a single process. */
 function batchesOf(
   batch: Given<number>,
   given: { globalBatch: Given<number>; microBatch: Given<number>; gradientAccumulation: Given<number> },
   processes: Sourced<number> | undefined,
-  isLightning: boolean,
+  isPerProcess: boolean,
 ): Batches {
   const once: Given<number> = sourced(1, { kind: 'assumed', reason: 'no accumulation is asked for' })
   const accumulation = given.gradientAccumulation === undefined ? once : known(given.gradientAccumulation)
   const globalBatch = known(given.globalBatch)
-  const micro = known(given.microBatch) ?? (isLightning ? known(batch) : undefined)
+  const micro = known(given.microBatch) ?? (isPerProcess ? known(batch) : undefined)
   if (globalBatch !== undefined) return withoutAbsent({ globalBatch, microBatch: micro })
   if (micro !== undefined) return withoutAbsent({ microBatch: micro, gradientAccumulation: accumulation })
   const single = known(batch)

@@ -43,10 +43,15 @@ export function readTable(flags: Flags, table: FlagTable): GivenValues {
     gradientAccumulation: positiveFlag(flags, table.gradientAccumulation ?? []),
     sequenceLength: positiveFlag(flags, table.sequenceLength ?? []),
     loraRank: positiveFlag(flags, table.loraRank ?? []),
-    modelName: textFlag(flags, table.modelName ?? []),
-    dataset: textFlag(flags, table.dataset ?? []),
+    modelName: preferredText(flags, table.modelName ?? []),
+    dataset: preferredText(flags, table.dataset ?? []),
     optimizer: optimizerOf(textFlag(flags, table.optimizer ?? [])),
   }
+}
+
+/** Of several names for nearly the same, the first in the table says it best. */
+function preferredText(flags: Flags, names: readonly string[]): Given<string> {
+  return names.map(name => textFlag(flags, [name])).find(given => given !== undefined)
 }
 
 /** All names of a table, for what concerns every flag that counts. */

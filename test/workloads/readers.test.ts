@@ -120,6 +120,19 @@ describe('Hugging Face Trainer', () => {
       { parallelism: { tensor: 1, pipeline: 1, interleave: 1, context: 1, expert: 1, sharding: 'weights' } },
       { gpus: 2 },
     ],
+    ['weights loaded in a format, and nothing mixed', `python ${HF} --torch_dtype bfloat16`, { precision: 'bf16' }],
+    ['the name of the model wins over that of its shape', `python ${HF} --config_name other`, { modelName: 'tiny-1b' }],
+    [
+      'TRL by its command',
+      'trl sft --model_name_or_path tiny-1b --num_train_epochs 2 --use_peft',
+      { framework: 'trl', method: 'lora', epochs: 2 },
+    ],
+    [
+      'diffusers',
+      'accelerate launch --num_processes 2 train_text_to_image.py --pretrained_model_name_or_path tiny-1b --train_batch_size 8 --max_train_steps 100 --mixed_precision fp16',
+      { framework: 'diffusers', modelName: 'tiny-1b', microBatch: 8, globalBatch: 16, steps: 100, precision: 'fp16' },
+      { gpus: 2 },
+    ],
     ['an eight-bit optimizer', `python ${HF} --optim paged_adamw_8bit`, { optimizer: 'adam-8bit' }],
     ['flash attention', `python ${HF} --attn_implementation flash_attention_2`, { flashAttention: true }],
     [
@@ -409,6 +422,12 @@ describe('any Python program', () => {
       'srun python main.py trainer.devices=4 trainer.num_nodes=2 trainer.max_steps=80_000 trainer.precision=bf16-mixed data.batch_size=16',
       { framework: 'lightning', steps: 80_000, microBatch: 16, globalBatch: 128, precision: 'bf16', processes: 8 },
       { nodes: 2, gpus: 4 },
+    ],
+    [
+      'Horovod counts per process',
+      'horovodrun -np 4 python train.py --epochs 3 --batch-size 32',
+      { framework: 'horovod', microBatch: 32, globalBatch: 128 },
+      { gpus: 4 },
     ],
     ['amp with a value', 'torchrun train.py --max_updates=1000 --amp=bf16', { steps: 1000, precision: 'bf16' }],
     ['amp alone may be either', 'torchrun train.py --max_updates=1000 --amp', { precision: undefined }],

@@ -37,7 +37,9 @@ describeKubernetes('gpufare submit', environment => {
     spawnSync('kubectl', ['get', 'job', '-n', 'team-a', named(name)], { env: environment }).status === 0
 
   afterAll(() => {
-    kubectl('delete', 'jobs,services', '-n', 'team-a', '-l', `gpufare-test=${run}`, '--wait=false')
+    for (const namespace of ['team-a', 'team-b']) {
+      kubectl('delete', 'jobs,services', '-n', namespace, '-l', `gpufare-test=${run}`, '--wait=false')
+    }
   })
 
   function write(file: string, ...documents: readonly string[]): string {
@@ -74,7 +76,9 @@ describeKubernetes('gpufare submit', environment => {
   })
 
   test('a Job that fits no node is created by kubectl, and gpufare says so', async () => {
-    const { exitCode, stderr } = await submit('--yes', write('nine.yaml', jobText('nine', 9)))
+    // where no quota is, so that it waits and is not refused
+    const file = write('nine.yaml', jobText('nine', 9).replace('team-a', 'team-b'))
+    const { exitCode, stderr } = await submit('--yes', file)
     expect(exitCode).toBe(0)
     expect(stderr).toContain('was created, but no node can take its pods now: 0/12 nodes are available')
   })

@@ -57,15 +57,11 @@ const places = ['cluster', 'context', 'namespace', 'partition', 'account', 'qos'
 /** `cluster gpushop, partition a100, account research`: what the scheduler said, and over it what the jobs say themselves. */
 export function describeDestination(found: Readonly<Record<string, string>>, jobs: readonly Job[]): string {
   const named = places.flatMap(place => {
-    const own = jobs.flatMap(job => (place === 'partition' ? partitionsOf(job) : (job.destination[place] ?? [])))
+    const own = jobs.flatMap(job => job.destination[place] ?? [])
     const names = own.length > 0 ? [...new Set(own)] : (found[place] ?? [])
     return names.length === 0 ? [] : [`${place} ${[names].flat().join(' and ')}`]
   })
   return named.join(', ')
-}
-
-function partitionsOf(job: Job): readonly string[] {
-  return job.roles.flatMap(role => role.partitions.map(partition => partition.value))
 }
 
 /** Of all jobs together: about the median, at most where a time limit bounds one of them, or that it is not known. */

@@ -124,7 +124,7 @@ describe('how the cluster calls a candidate', () => {
 
 describe('where it goes', () => {
   const onPartition = (partition: string, destination: Job['destination'] = {}) =>
-    jobOf({ roles: [roleOf({ partitions: [sourced(partition, assumed)] })], destination })
+    jobOf({ destination: { ...destination, partition } })
 
   test('is said from the large to the small', () => {
     const job = onPartition('a100', { qos: 'high', account: 'research' })

@@ -11,7 +11,7 @@ import { quoteCandidate } from '../../src/quote.ts'
 import type { QuotedManifest } from '../../src/quoted-manifests.ts'
 import { sourced } from '../../src/sourced.ts'
 import { describeTerminal } from '../../src/terminal.ts'
-import { candidateOf, fareWith, gpuOf, hours, jobOf, machineOf, placementOf, pricesOf, roleOf } from '../builders.ts'
+import { candidateOf, fareWith, gpuOf, hours, jobOf, machineOf, placementOf, pricesOf } from '../builders.ts'
 
 const script = '#!/bin/bash\n#SBATCH --gres=gpu:a100:8\nsrun train\n'
 const csi = '\u001b['
@@ -32,10 +32,7 @@ function pretendSbatch(lines = 'echo "Submitted batch job 7"') {
 
 /** One hour, more or less, on 8x A100 at $20: $18 to $24, P90 $24. */
 function fare(usdPerHour: number | 'unknown' = 20, more: Partial<Fare> = {}): Fare {
-  const job = jobOf({
-    roles: [roleOf({ partitions: [sourced('a100', { kind: 'assumed', reason: 'a test' })] })],
-    destination: { account: 'research' },
-  })
+  const job = jobOf({ destination: { partition: 'a100', account: 'research' } })
   const machine = machineOf(gpuOf('a100-80gb'), 8)
   const candidate = candidateOf(placementOf(machine, 8), { asRequested: true })
   const prices = pricesOf(usdPerHour === 'unknown' ? {} : { [machine.name]: usdPerHour })

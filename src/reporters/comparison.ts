@@ -49,6 +49,9 @@ function rowOf(quote: Quote, reference: Quote | undefined, currency: Currency): 
   return { quote, ...compare(quote, reference, currency) }
 }
 
+/** Costs that differ by less are the same, as far as an estimate can tell. */
+const sameCostShare = 0.05
+
 /** How a quote stands against another of the same tier. */
 function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 'quote'> {
   const usd = difference(medianUsd(quote), medianUsd(reference))
@@ -56,13 +59,17 @@ function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 
   if (usd === undefined || seconds === undefined) return compareRates(quote, reference)
   const money = formatMoney(Math.abs(usd), currency)
   const time = formatDuration(Math.abs(seconds))
+  if (Math.abs(usd) < sameCostShare * (medianUsd(reference) ?? 0)) {
+    return seconds < 0
+      ? { label: 'faster', trade: `saves ${time} at about the same cost` }
+      : { label: 'slower', trade: `takes ${time} longer at about the same cost` }
+  }
   if (usd < 0 && seconds <= 0) return { label: 'better', trade: `saves ${money} and ${time}` }
-  if (usd >= 0 && seconds >= 0) return { label: 'dearer', trade: `costs ${money} more and takes ${time} longer` }
+  if (usd > 0 && seconds >= 0) return { label: 'dearer', trade: `costs ${money} more and takes ${time} longer` }
+  const dollar = 1 / currency.perUsd
   if (usd < 0) {
-    return {
-      label: 'cheaper',
-      trade: `saves ${money}, takes ${time} longer: ${formatDuration(seconds / (-usd * currency.perUsd))} for each ${formatMoney(1 / currency.perUsd, currency)} saved`,
-    }
+    const each = `${formatDuration((seconds / -usd) * dollar)} for each ${formatMoney(dollar, currency)} saved`
+    return { label: 'cheaper', trade: `saves ${money}, takes ${time} longer: ${each}` }
   }
   const perHourSaved = formatMoney((usd / -seconds) * secondsPerHour, currency)
   return { label: 'faster', trade: `saves ${time}, costs ${money} more: ${perHourSaved} for each hour saved` }

@@ -177,7 +177,8 @@ function totalLines(report: Report, options: RenderOptions): string[] {
     totalUsd === undefined
       ? '? (a part is not known)'
       : `at most ${formatMoney(totalUsd, report.currency)} (P90 or time limit)`
-  return [options.paint.bold(`${countOf(report.fares.length, 'job')} as written, together: ${amount}`), '']
+  const text = `${countOf(report.fares.length, 'job')} as written, together: ${amount}`
+  return [...wrap(text, options.width, '').map(options.paint.bold), '']
 }
 
 function remarkLines(remarks: readonly string[], options: RenderOptions): string[] {

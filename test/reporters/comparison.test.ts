@@ -34,6 +34,14 @@ describe('a row', () => {
     })
   })
 
+  test('whose cost differs by less than an estimate can tell claims no saving', () => {
+    // $55 x 1.6 h = $88
+    expect(rowFor('h100', hours(1.6, 1.6, 1.6))).toMatchObject({
+      label: 'faster',
+      trade: 'saves 2h24m at about the same cost',
+    })
+  })
+
   test('that is cheaper by the hour and dearer in all says so', () => {
     // $8/h, but 16 h: $128
     expect(rowFor('t4', hours(16, 16, 16))).toMatchObject({

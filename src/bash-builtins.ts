@@ -4,6 +4,7 @@ import { assign, exportVariable, inputOf, type Outcome, type Shell, SUCCEEDED, U
 import { evaluateTestWords } from './bash-tests.ts'
 import { isKnown, unknownText } from './bash-text.ts'
 import { expandWord } from './bash-words.ts'
+import { words } from './word-list.ts'
 
 /** A command of the shell itself. */
 export type Builtin = (words: readonly Field[], command: Command, shell: Shell) => Outcome
@@ -88,35 +89,10 @@ const unset: Builtin = (words, _, shell) => {
 const getopts: Builtin = (_, __, shell) => ({ flow: 'next', status: shell.positional?.length ? undefined : false })
 
 /** Builtins, and functions that software modules define, that change nothing a run depends on. */
-const WITHOUT_EFFECT = [
-  'echo',
-  'printf',
-  'cd',
-  'pushd',
-  'popd',
-  'pwd',
-  'date',
-  'hostname',
-  'sleep',
-  'wait',
-  'trap',
-  'ulimit',
-  'umask',
-  'hash',
-  'alias',
-  'unalias',
-  'shopt',
-  'module',
-  'ml',
-  'deactivate',
-  'jobs',
-  'disown',
-  'times',
-  'enable',
-  'bind',
-  'complete',
-  'clear',
-]
+const WITHOUT_EFFECT = words(`
+  echo printf cd pushd popd pwd date hostname sleep wait trap ulimit umask hash alias unalias shopt module ml
+  deactivate jobs disown times enable bind complete clear
+`)
 
 /** The builtins that do not run anything themselves. */
 export const PLAIN_BUILTINS: Readonly<Record<string, Builtin>> = {

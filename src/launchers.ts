@@ -2,6 +2,7 @@ import type { Field } from './bash-scope.ts'
 import { isKnown, isUnknown, showText } from './bash-text.ts'
 import type { Place } from './errors.ts'
 import { withoutAbsent } from './sourced.ts'
+import { words } from './word-list.ts'
 
 /** One word of a command: its text as far as it can be known without running anything. */
 export interface CommandWord {
@@ -67,102 +68,22 @@ const TORCHRUN: Omit<Launcher, 'names'> = {
   startsPython: true,
 }
 
-const CONTAINER_VALUED = [
-  'B',
-  'bind',
-  'env',
-  'env-file',
-  'H',
-  'home',
-  'W',
-  'workdir',
-  'pwd',
-  'o',
-  'overlay',
-  'app',
-  'hostname',
-  'network',
-  'network-args',
-  'security',
-  'scratch',
-  'S',
-  'apply-cgroups',
-  'add-caps',
-  'drop-caps',
-  'dns',
-  'mount',
-  'fusemount',
-  'nvccli',
-  'cwd',
-  'device',
-  'blkio-weight',
-  'cpus',
-  'memory',
-  'docker-username',
-  'docker-password',
-  'pid-file',
-  'p',
-  'pem-path',
-]
+const CONTAINER_VALUED = words(`
+  B bind env env-file H home W workdir pwd o overlay app hostname network network-args security scratch S
+  apply-cgroups add-caps drop-caps dns mount fusemount nvccli cwd device blkio-weight cpus memory docker-username
+  docker-password pid-file p pem-path
+`)
 
 const LAUNCHERS: readonly Launcher[] = [
   {
     names: ['srun'],
-    switches: [
-      'l',
-      'label',
-      'u',
-      'unbuffered',
-      'v',
-      'verbose',
-      'vv',
-      'vvv',
-      'Q',
-      'quiet',
-      'overlap',
-      'O',
-      'overcommit',
-      's',
-      'oversubscribe',
-      'exclusive',
-      'exact',
-      'pty',
-      'multi-prog',
-      'kill-on-bad-exit',
-      'K',
-      'k',
-      'no-kill',
-      'Z',
-      'no-allocate',
-      'H',
-      'hold',
-      'contiguous',
-      'X',
-      'disable-status',
-      'E',
-      'preserve-env',
-      'reboot',
-      'spread-job',
-      'use-min-nodes',
-      'I',
-      'immediate',
-      'nice',
-      'propagate',
-      'interactive',
-      'test-only',
-      'resv-ports',
-      'container-writable',
-      'container-readonly',
-      'container-remap-root',
-      'no-container-remap-root',
-      'container-mount-home',
-      'no-container-mount-home',
-      'container-entrypoint',
-      'no-container-entrypoint',
-      'whole',
-      'wait-all-nodes',
-      'mem-bind-verbose',
-    ],
+    switches: words(`
+      l label u unbuffered v verbose vv vvv Q quiet overlap O overcommit s oversubscribe exclusive exact pty
+      multi-prog kill-on-bad-exit K k no-kill Z no-allocate H hold contiguous X disable-status E preserve-env
+      reboot spread-job use-min-nodes I immediate nice propagate interactive test-only resv-ports
+      container-writable container-readonly container-remap-root no-container-remap-root container-mount-home
+      no-container-mount-home container-entrypoint no-container-entrypoint whole wait-all-nodes mem-bind-verbose
+    `),
     nodes: ['N', 'nodes'],
     processesPerNode: ['ntasks-per-node'],
     processes: ['n', 'ntasks'],
@@ -170,37 +91,10 @@ const LAUNCHERS: readonly Launcher[] = [
   },
   {
     names: ['mpirun', 'mpiexec', 'mpiexec.hydra', 'orterun', 'prterun', 'ibrun', 'aprun', 'mpirun_rsh'],
-    valued: [
-      'np',
-      'n',
-      'c',
-      'H',
-      'host',
-      'hosts',
-      'hostfile',
-      'machinefile',
-      'f',
-      'map-by',
-      'bind-to',
-      'rank-by',
-      'x',
-      'ppn',
-      'perhost',
-      'npernode',
-      'N',
-      'npersocket',
-      'wd',
-      'wdir',
-      'prefix',
-      'report-uri',
-      'output-filename',
-      'timeout',
-      'launcher',
-      'iface',
-      'd',
-      'S',
-      'cc',
-    ],
+    valued: words(`
+      np n c H host hosts hostfile machinefile f map-by bind-to rank-by x ppn perhost npernode N npersocket wd
+      wdir prefix report-uri output-filename timeout launcher iface d S cc
+    `),
     valuedTwice: ['mca', 'gmca', 'genv', 'env', 'prtemca', 'pmixmca'],
     environmentOptions: ['x'],
     processesPerNode: ['npernode', 'ppn', 'perhost', 'N'],
@@ -209,18 +103,9 @@ const LAUNCHERS: readonly Launcher[] = [
   },
   {
     names: ['horovodrun'],
-    switches: [
-      'verbose',
-      'check-build',
-      'disable-cache',
-      'gloo',
-      'mpi',
-      'js',
-      'use-gloo',
-      'use-mpi',
-      'autotune',
-      'hierarchical-allreduce',
-    ],
+    switches: words(`
+      verbose check-build disable-cache gloo mpi js use-gloo use-mpi autotune hierarchical-allreduce
+    `),
     processes: ['np', 'num-proc'],
   },
   {
@@ -230,47 +115,20 @@ const LAUNCHERS: readonly Launcher[] = [
   {
     names: ['accelerate', 'accelerate.commands.launch', 'accelerate-launch'],
     subcommands: ['launch'],
-    switches: [
-      'multi-gpu',
-      'cpu',
-      'tpu',
-      'mps',
-      'use-mps-device',
-      'use-fsdp',
-      'use-deepspeed',
-      'use-megatron-lm',
-      'use-xpu',
-      'ipex',
-      'm',
-      'module',
-      'no-python',
-      'q',
-      'quiet',
-      'debug',
-      'enable-cpu-affinity',
-      'tpu-cluster',
-      'no-tpu-cluster',
-      'tpu-use-sudo',
-      'downcast-bf16',
-      'use-parallelism-config',
-    ],
+    switches: words(`
+      multi-gpu cpu tpu mps use-mps-device use-fsdp use-deepspeed use-megatron-lm use-xpu ipex m module no-python
+      q quiet debug enable-cpu-affinity tpu-cluster no-tpu-cluster tpu-use-sudo downcast-bf16
+      use-parallelism-config
+    `),
     nodes: ['num-machines'],
     processes: ['num-processes'],
     startsPython: true,
   },
   {
     names: ['deepspeed', 'ds', 'deepspeed.launcher.runner'],
-    switches: [
-      'module',
-      'no-python',
-      'no-local-rank',
-      'force-multi',
-      'bind-cores-to-rank',
-      'no-ssh',
-      'no-ssh-check',
-      'save-pid',
-      'elastic-training',
-    ],
+    switches: words(`
+      module no-python no-local-rank force-multi bind-cores-to-rank no-ssh no-ssh-check save-pid elastic-training
+    `),
     nodes: ['num-nodes'],
     processesPerNode: ['num-gpus'],
     startsPython: true,
@@ -292,32 +150,10 @@ const LAUNCHERS: readonly Launcher[] = [
   {
     names: ['docker', 'podman', 'podman-hpc', 'nvidia-docker'],
     subcommands: ['run'],
-    switches: [
-      'i',
-      't',
-      'd',
-      'it',
-      'ti',
-      'itd',
-      'dit',
-      'rm',
-      'privileged',
-      'init',
-      'interactive',
-      'tty',
-      'detach',
-      'read-only',
-      'no-healthcheck',
-      'oom-kill-disable',
-      'P',
-      'publish-all',
-      'gpu',
-      'mpi',
-      'nccl',
-      'q',
-      'quiet',
-      'replace',
-    ],
+    switches: words(`
+      i t d it ti itd dit rm privileged init interactive tty detach read-only no-healthcheck oom-kill-disable P
+      publish-all gpu mpi nccl q quiet replace
+    `),
     ownWords: 1,
     environmentOptions: ['e', 'env'],
   },
@@ -358,37 +194,15 @@ const LAUNCHERS: readonly Launcher[] = [
   {
     names: ['uv'],
     subcommands: ['run'],
-    valued: [
-      'with',
-      'with-requirements',
-      'p',
-      'python',
-      'extra',
-      'group',
-      'project',
-      'directory',
-      'env-file',
-      'index-url',
-      'cache-dir',
-      'with-editable',
-      'package',
-    ],
+    valued: words(`
+      with with-requirements p python extra group project directory env-file index-url cache-dir with-editable
+      package
+    `),
   },
   {
-    names: [
-      'nohup',
-      'setsid',
-      'exec',
-      'command',
-      'builtin',
-      'sudo',
-      'unbuffer',
-      'catchsegv',
-      'strace',
-      'tini',
-      'dumb-init',
-      'xvfb-run',
-    ],
+    names: words(`
+      nohup setsid exec command builtin sudo unbuffer catchsegv strace tini dumb-init xvfb-run
+    `),
     valued: ['a', 'o', 'e'],
   },
 ]
@@ -544,10 +358,10 @@ function launchOf(launcher: Launcher, name: string, split: Split, variables: Rea
 }
 
 /** Takes launchers, containers, wrappers and shells off the front of a command, the outermost first. */
-export function peelLaunchers(words: readonly Field[], variables: Readonly<Record<string, string>>): Peeled {
+export function peelLaunchers(command: readonly Field[], variables: Readonly<Record<string, string>>): Peeled {
   const launches: Launch[] = []
   const environment: Record<string, string> = {}
-  let rest = words
+  let rest = command
   // Every turn takes at least one word off, so that it ends.
   for (;;) {
     const [first, second] = rest

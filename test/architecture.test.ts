@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 const line = [
   'errors',
   'once',
+  'word-list',
   'bare-words',
   'line-index',
   'yaml-faults',

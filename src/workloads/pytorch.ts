@@ -2,6 +2,7 @@ import type { CommandLine } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
+import { words } from '../word-list.ts'
 import type { Precision, Workload } from '../workload.ts'
 import { namesConfigFile, precisionOf } from './config-files.ts'
 import {
@@ -24,42 +25,15 @@ import type { RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Usual names of scripts' own options, and of Lightning's and Hydra's keys. */
 const TABLE: FlagTable = {
-  steps: [
-    'max-steps',
-    'max-iters',
-    'max-iterations',
-    'max-iter',
-    'num-steps',
-    'n-steps',
-    'train-steps',
-    'num-train-steps',
-    'training-steps',
-    'total-steps',
-    'max-updates',
-    'max-update',
-    'total-iters',
-    'num-iters',
-    'num-iterations',
-    'iterations',
-    'steps',
-    'trainer.max-steps',
-    'training.max-steps',
-    'train.max-steps',
-  ],
-  epochs: [
-    'epochs',
-    'max-epochs',
-    'max-epoch',
-    'num-epochs',
-    'n-epochs',
-    'nepochs',
-    'num-train-epochs',
-    'train-epochs',
-    'trainer.max-epochs',
-    'training.epochs',
-    'train.epochs',
-    'training.num-epochs',
-  ],
+  steps: words(`
+    max-steps max-iters max-iterations max-iter num-steps n-steps train-steps num-train-steps training-steps
+    total-steps max-updates max-update total-iters num-iters num-iterations iterations steps trainer.max-steps
+    training.max-steps train.max-steps
+  `),
+  epochs: words(`
+    epochs max-epochs max-epoch num-epochs n-epochs nepochs num-train-epochs train-epochs trainer.max-epochs
+    training.epochs train.epochs training.num-epochs
+  `),
   globalBatch: [
     'global-batch-size',
     'total-batch-size',
@@ -67,45 +41,19 @@ const TABLE: FlagTable = {
     'model.global-batch-size',
     'data.global-batch-size',
   ],
-  microBatch: [
-    'batch-size-per-rank',
-    'batch-size-per-gpu',
-    'batch-size-per-device',
-    'per-gpu-batch-size',
-    'per-device-batch-size',
-    'per-gpu-train-batch-size',
-    'device-batch-size',
-    'micro-batch-size',
-    'local-batch-size',
-    'samples-per-gpu',
-    'train-micro-batch-size-per-gpu',
-    'model.micro-batch-size',
-    'training.local-batch-size',
-  ],
-  gradientAccumulation: [
-    'gradient-accumulation-steps',
-    'grad-accum-steps',
-    'grad-accumulation-steps',
-    'accumulation-steps',
-    'accumulate-grad-batches',
-    'accum-iter',
-    'grad-accum',
-    'trainer.accumulate-grad-batches',
-  ],
-  sequenceLength: [
-    'seq-len',
-    'seq-length',
-    'sequence-length',
-    'max-seq-len',
-    'max-seq-length',
-    'block-size',
-    'context-length',
-    'max-context-width',
-    'ctx-len',
-    'model.encoder-seq-length',
-    'data.seq-len',
-    'training.seq-len',
-  ],
+  microBatch: words(`
+    batch-size-per-rank batch-size-per-gpu batch-size-per-device per-gpu-batch-size per-device-batch-size
+    per-gpu-train-batch-size device-batch-size micro-batch-size local-batch-size samples-per-gpu
+    train-micro-batch-size-per-gpu model.micro-batch-size training.local-batch-size
+  `),
+  gradientAccumulation: words(`
+    gradient-accumulation-steps grad-accum-steps grad-accumulation-steps accumulation-steps
+    accumulate-grad-batches accum-iter grad-accum trainer.accumulate-grad-batches
+  `),
+  sequenceLength: words(`
+    seq-len seq-length sequence-length max-seq-len max-seq-length block-size context-length max-context-width
+    ctx-len model.encoder-seq-length data.seq-len training.seq-len
+  `),
   loraRank: ['lora-r', 'lora-rank'],
   modelName: ['model', 'arch', 'a', 'model-name', 'model-name-or-path', 'model.name', 'architecture', 'network'],
   dataset: ['dataset', 'dataset-name', 'datamodule', 'data.name'],
@@ -113,20 +61,10 @@ const TABLE: FlagTable = {
 }
 
 /** A batch of which only the program knows whether it is one process's or everybody's. */
-const BATCH = [
-  'batch-size',
-  'batch',
-  'bs',
-  'b',
-  'batchsize',
-  'train-batch-size',
-  'data.batch-size',
-  'datamodule.batch-size',
-  'datamodule.batch-size.train',
-  'dataset.batch-size',
-  'training.batch-size',
-  'train.batch-size',
-]
+const BATCH = words(`
+  batch-size batch bs b batchsize train-batch-size data.batch-size datamodule.batch-size
+  datamodule.batch-size.train dataset.batch-size training.batch-size train.batch-size
+`)
 
 const DEVICES = ['trainer.devices', 'devices', 'trainer.gpus', 'gpus']
 const NODES = ['trainer.num-nodes', 'num-nodes']
@@ -192,7 +130,7 @@ export const pytorch: WorkloadReader = {
       ...withoutAbsent({
         framework:
           framework === undefined ? undefined : sourced(framework, { kind: 'manifest', place: commandLine.place }),
-        modelName: known(given.modelName),
+        modelName: modelNameOf(known(given.modelName)),
         dataset: publicName(known(given.dataset)),
         steps: isTraining ? known(given.steps) : undefined,
         epochs: isTraining ? epochs : undefined,
@@ -236,16 +174,10 @@ function withDecay(epochs: Given<number>, flags: Flags): Given<number> {
 
 /** Lightning's Trainer has keys of its own, in Hydra's form or as flags of older versions. */
 function usesLightning(flags: Flags): boolean {
-  const keys = [
-    'trainer.devices',
-    'trainer.max-steps',
-    'trainer.max-epochs',
-    'trainer.num-nodes',
-    'trainer.precision',
-    'replace-sampler-ddp',
-    'accumulate-grad-batches',
-    'num-sanity-val-steps',
-  ]
+  const keys = words(`
+    trainer.devices trainer.max-steps trainer.max-epochs trainer.num-nodes trainer.precision replace-sampler-ddp
+    accumulate-grad-batches num-sanity-val-steps
+  `)
   return hasFlag(flags, keys)
 }
 
@@ -338,6 +270,11 @@ function methodOf(
   if (rank !== undefined) return rank === 'unknown' ? undefined : sourced('lora', rank.origin)
   if (framework === undefined || namesConfigFile(commandLine)) return undefined
   return sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
+}
+
+/** A file of weights is some run's outcome, whatever network is in it. */
+function modelNameOf(name: Sourced<string> | undefined): Sourced<string> | undefined {
+  return name !== undefined && /\.(pt|pth|ckpt|bin|onnx|safetensors|h5|pkl)$/.test(name.value) ? undefined : name
 }
 
 /** The name of a data set; a path is where somebody keeps one. */

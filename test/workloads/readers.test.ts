@@ -248,6 +248,12 @@ describe('Megatron-LM', () => {
       { nodes: 2, gpus: 8 },
     ],
     [
+      'without a global batch nothing is accumulated',
+      `torchrun --nproc_per_node 4 pretrain_gpt.py ${SHAPE} --micro-batch-size 2 --train-iters 5 --tensor-model-parallel-size 2`,
+      { globalBatch: 4, gradientAccumulation: 1 },
+      { gpus: 4 },
+    ],
+    [
       'samples give steps',
       `python pretrain_gpt.py ${SHAPE} --micro-batch-size 2 --global-batch-size 64 --train-samples 6400`,
       { samples: 6400, steps: 100, tokens: 6400 * 2048 },
@@ -393,6 +399,18 @@ describe('any Python program', () => {
       'the batch of a single process is the whole batch',
       'python train.py --epochs 10 --batch-size 32 --arch resnet50',
       { epochs: 10, globalBatch: 32, modelName: 'resnet50', framework: undefined, method: undefined },
+    ],
+    [
+      'a process that starts others does not say whose batch it is',
+      'srun python train.py --epochs 10 --batch-size 32 --devices 2',
+      { globalBatch: undefined, processes: undefined },
+      { gpus: 2, variables: { SLURM_NTASKS: '1', SLURM_NNODES: '1' } },
+    ],
+    [
+      'one visible GPU is one process',
+      'CUDA_VISIBLE_DEVICES=1 python train.py --epochs 10 --batch-size 32',
+      { globalBatch: 32 },
+      { gpus: 2 },
     ],
     [
       'with accumulation it is one part of it',

@@ -15,7 +15,7 @@ import { inferKind, inferredWarning } from './unknown-kinds.ts'
 export const kubernetes: ManifestFormat = {
   name: 'kubernetes',
   recognises: manifest => {
-    if (/^#!|^#SBATCH/m.test(manifest.text)) return false
+    if (/^#!/.test(manifest.text) || /^#SBATCH/m.test(manifest.text)) return false
     return /^[\s{,]*["']?(?:apiVersion|kind)["']?\s*:/m.test(manifest.text) || /\.(?:ya?ml|json)$/i.test(manifest.name)
   },
   read: manifest => {

@@ -5,7 +5,7 @@ import { retarget } from './manifests/index.ts'
 import { judge, type Verdict } from './policy.ts'
 import { ask, type Dialogue } from './prompt.ts'
 import { type QuotedManifest, quoteText } from './quoted-manifests.ts'
-import { type Handover, handoverOf } from './schedulers/index.ts'
+import { type Handover, handoverOf, type ManifestChanged } from './schedulers/index.ts'
 import { atKeyboard, loadPaint, type Terminal } from './terminal.ts'
 
 /** What was approved before anybody could be asked. */
@@ -150,6 +150,20 @@ async function showChange(before: string, after: string, name: string, terminal:
     return sign === '-' || sign === '+' || sign === '@' ? colours[sign](line) : line
   })
   terminal.stderr.write(`\n${lines.join('\n')}\n\n`)
+}
+
+/** Whether the person wants a quote of what a changed manifest holds now; not where nobody was asked before either. */
+export async function wantsNewQuote(
+  error: ManifestChanged,
+  quoted: Quoted,
+  approved: Approved,
+  terminal: Terminal,
+): Promise<boolean> {
+  const asked = terminal.interactive && verdictOn(quoted, approved, terminal).kind === 'ask'
+  if (!asked) return false
+  const yes = { label: 'quote what it holds now', value: true }
+  const no = { label: 'stop', value: false }
+  return ask({ message: error.message, options: [yes, no] }, await dialogueAt(terminal))
 }
 
 /** The manifest as it is. */

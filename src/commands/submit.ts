@@ -1,7 +1,14 @@
-import { agree, asWritten, type Quoted } from '../agreement.ts'
+import { agree, asWritten, type Quoted, wantsNewQuote } from '../agreement.ts'
 import { exitWhenInterrupted } from '../programs.ts'
 import { type PassedOn, quoteManifests } from '../quoted-manifests.ts'
-import { checkOptions, describeHandover, forward, type Handover, rehearse } from '../schedulers/index.ts'
+import {
+  checkOptions,
+  describeHandover,
+  forward,
+  type Handover,
+  ManifestChanged,
+  rehearse,
+} from '../schedulers/index.ts'
 import { processTerminal, type Terminal, withSpinner } from '../terminal.ts'
 import { type EstimateOptions, renderQuotes } from './estimate.ts'
 
@@ -24,16 +31,28 @@ export async function submit(
   terminal: Terminal = ownTerminal(options),
 ): Promise<number> {
   const [first, ...others] = await quoteManifests(paths, options, passedOn, terminal)
-  return first === undefined ? 0 : submitQuoted([first, ...others], options, terminal)
+  const startAgain = () => submit(paths, options, passedOn, terminal)
+  return first === undefined ? 0 : submitQuoted([first, ...others], options, terminal, startAgain)
 }
 
-/** The same from the quotes on. */
-export async function submitQuoted(quoted: Quoted, options: SubmitOptions, terminal: Terminal): Promise<number> {
+/** The same from the quotes on; `startAgain` quotes what a manifest holds that changed meanwhile. */
+export async function submitQuoted(
+  quoted: Quoted,
+  options: SubmitOptions,
+  terminal: Terminal,
+  startAgain: () => Promise<number>,
+): Promise<number> {
   for (const { scheduler, manifest } of quoted.map(asWritten)) checkOptions(scheduler, manifest)
   await show(quoted, options, terminal)
   const agreed = await agree(quoted, options, terminal, () => show(quoted, { ...options, all: true }, terminal))
   if (options.dryRun === true) return showCommands(agreed, terminal)
-  await rehearseAll(agreed, terminal)
+  try {
+    await rehearseAll(agreed, terminal)
+  } catch (error) {
+    const isChange = error instanceof ManifestChanged
+    if (isChange && (await wantsNewQuote(error, quoted, options, terminal))) return startAgain()
+    throw error
+  }
   return forwardAll(agreed, terminal)
 }
 

@@ -35,6 +35,17 @@ export function handoverOf(manifest: Manifest, jobs: readonly Job[]): Handover {
   return { scheduler: schedulerFor(jobs[0]?.scheduler ?? 'kubernetes'), manifest, jobs, changed: false }
 }
 
+/** A file no longer holds the bytes that were priced. */
+export class ManifestChanged extends GpufareError {
+  constructor(manifest: Manifest, what: 'has changed' | 'is gone') {
+    super(
+      `${manifest.name} ${what} since it was quoted; nothing was submitted`,
+      1,
+      'run the command again for a quote of what it holds now',
+    )
+  }
+}
+
 /** Where a text lies while its scheduler's program reads it. */
 export interface Placed {
   readonly manifest: Manifest
@@ -80,7 +91,7 @@ export function checkOptions(scheduler: Scheduler, manifest: Manifest): void {
 
 /**
  * Whether the file still holds what was priced and the scheduler would take all of it, creating nothing; answers with what
- * could not be checked, throws GpufareError where a part would be refused.
+ * could not be checked, throws ManifestChanged, or GpufareError where a part would be refused.
  */
 export async function rehearse(handover: Handover): Promise<readonly string[]> {
   return atItsPlace(handover, async ({ scheduler }, manifest) => {
@@ -91,7 +102,7 @@ export async function rehearse(handover: Handover): Promise<readonly string[]> {
 
 /**
  * Hands a manifest over and answers with the program's own exit code; its output and messages pass through untouched.
- * Throws GpufareError, having run nothing, where the file no longer holds the bytes that were priced.
+ * Throws ManifestChanged, having run nothing, where the file no longer holds the bytes that were priced.
  */
 export async function forward(handover: Handover, terminal: Terminal): Promise<number> {
   return atItsPlace(handover, async ({ scheduler }, manifest) => {
@@ -135,12 +146,7 @@ async function atItsPlace<T>(
 function checkBytes(manifest: Manifest): string {
   const state = stateOf(manifest.path)
   if (state !== undefined && holds(manifest.path, manifest.bytes)) return state
-  const what = state === undefined ? 'is gone' : 'has changed'
-  throw new GpufareError(
-    `${manifest.name} ${what} since it was quoted; nothing was submitted`,
-    1,
-    'run the command again for a quote of what it holds now',
-  )
+  throw new ManifestChanged(manifest, state === undefined ? 'is gone' : 'has changed')
 }
 
 function holds(path: string, bytes: Uint8Array): boolean {

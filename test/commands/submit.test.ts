@@ -83,7 +83,8 @@ async function submitWith(
   keys?: readonly string[],
 ) {
   const { terminal, shown } = pretendTerminal(keys)
-  const exitCode = await submitQuoted('manifest' in quoted ? [quoted] : quoted, { ...plain, ...options }, terminal)
+  const all = 'manifest' in quoted ? ([quoted] as const) : quoted
+  const exitCode = await submitQuoted(all, { ...plain, ...options }, terminal, async () => 99)
   return { exitCode, ...shown }
 }
 
@@ -221,6 +222,19 @@ test('the first manifest that is not taken ends it, and it says which were', asy
   expect(exitCode).toBe(3)
   expect(stderr).toContain(`${b} was not taken; submitted before it: ${a}; not tried: ${c}`)
   expect(calls()).toEqual([a, b])
+})
+
+test.each<[string, readonly string[], number | undefined]>([
+  ['is quoted anew on request', ['1', '\r', '1', '\r'], 99],
+  ['is not where Enter alone answers', ['1', '\r', '\r'], undefined],
+])('a manifest that changed while the question stood %s', async (_, keys, exitCode) => {
+  const { bin, calls } = pretendSbatch()
+  const quoted = quotedIn(bin)
+  writeFileSync(quoted.manifest.path, `${script}# changed`)
+  const submitting = submitWith(quoted, {}, keys)
+  if (exitCode !== undefined) expect((await submitting).exitCode).toBe(exitCode)
+  else await expect(submitting).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining('has changed') })
+  expect(calls()).toEqual([])
 })
 
 test('none of several manifests goes where one has changed since it was quoted', async () => {

@@ -188,6 +188,8 @@ describeKubernetes('gpufare submit', environment => {
     write('changes.yaml', jobText('changes', 8))
     await terminal.type('1', keys.enter)
     await terminal.waitFor('has changed since it was quoted; nothing was submitted')
+    await terminal.waitFor('stop')
+    await terminal.type(keys.enter)
     expect(await terminal.ended).toBe(1)
     expect(exists('changes')).toBe(false)
   })

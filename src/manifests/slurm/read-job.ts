@@ -8,6 +8,7 @@ import { secondsPerMinute } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
 import { readArray } from './array.ts'
 import { countOf, memoryOptions } from './checks.ts'
+import { findChildScripts, gatherChildren } from './child-jobs.ts'
 import { eachLine } from './directives.ts'
 import { gpuOptions, readShape, type Shape } from './gpu-count.ts'
 import { readGpuType, shareOf } from './gpu-type.ts'
@@ -26,6 +27,11 @@ export function readBatchJob(manifest: Manifest): Job {
   const file = manifest.name
   refuseLargeScript(script, file)
   const reading = readSbatch({ ...manifest, file, script })
+  if (reading.directives.length === 0 && /sbatch\b[^\n]*<</.test(script)) {
+    const children = findChildScripts(manifest).map(child => ({ ...child, job: readBatchJob(child.manifest) }))
+    const gathered = gatherChildren(manifest, children)
+    if (gathered !== undefined) return gathered
+  }
   const shapes = reading.components.map(readShape)
   const declared =
     wrapped === undefined ? readDeclarations(findDeclarations(script, reading.headEnd, file)) : noDeclarations
@@ -37,7 +43,6 @@ export function readBatchJob(manifest: Manifest): Job {
     ...reading.faults,
     ...declared.faults,
     ...refusedByController(reading.components, shapes, commands.commandLines),
-    ...warnOfChildJobs(script, file, reading, commands.commandLines).faults,
   ]
   const conflicts = reading.components.flatMap(warnOfConflicts)
   if (faults.length > 0) throw new InputError([...faults, ...conflicts.map(asFault)].sort(byPlace))
@@ -54,7 +59,7 @@ export function readBatchJob(manifest: Manifest): Job {
       ...reading.warnings,
       ...conflicts,
       ...warnOfJob(script, file, reading),
-      ...warnOfChildJobs(script, file, reading, commands.commandLines).warnings,
+      ...warnOfChildJobs(script, file, reading),
       ...roles.flatMap((role, index) => {
         const settings = reading.components[index] ?? new Map()
         return warnOfComponent(role, inferGpus(role, reading), settings, shapes[index] ?? readShape(settings), reading)

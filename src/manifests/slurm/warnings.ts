@@ -1,5 +1,4 @@
-import type { CommandLine } from '../../command-lines.ts'
-import type { Fault, Place } from '../../errors.ts'
+import type { Place } from '../../errors.ts'
 import type { Role } from '../../job.ts'
 import { formatDuration, parseDuration, secondsPerMinute } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
@@ -39,27 +38,16 @@ function noDirectives(file: string): Warning {
 const submitting = /^(?:[^#"']*(?:[;&|(`]|\b(?:do|then|else)\s))?\s*(?:\w+=["']?(?:\$\(|`))?sbatch\s+\S/
 
 /** A script that submits scripts: its own request says nothing about theirs. */
-export function warnOfChildJobs(
-  script: string,
-  file: string,
-  reading: SbatchReading,
-  commandLines: readonly CommandLine[],
-): { readonly faults: readonly Fault[]; readonly warnings: readonly Warning[] } {
-  if (!script.includes('sbatch')) return { faults: [], warnings: [] }
-  for (const line of eachLine(script.slice(reading.headEnd))) {
-    if (!submitting.test(line.text)) continue
-    const head = script.slice(0, reading.headEnd).split('\n').length - 1
-    const place: Place = { file, line: line.number + head, column: line.text.indexOf('sbatch') + 1 }
-    const asksForNothing = reading.directives.length === 0 && commandLines.every(each => each.launches.length === 0)
-    if (asksForNothing && /sbatch\b.*<</.test(line.text)) {
-      const message = 'this file asks for nothing itself: it submits other jobs, whose scripts it writes'
-      const hint = 'give gpufare the scripts that it writes, or put gpufare sbatch in the place of sbatch in it'
-      return { faults: [{ place, message, hint }], warnings: [] }
-    }
-    const text = 'the script submits further jobs; what they cost is not in these figures'
-    return { faults: [], warnings: [{ code: 'child-jobs', text, place }] }
+export function warnOfChildJobs(script: string, file: string, reading: SbatchReading): readonly Warning[] {
+  if (!script.includes('sbatch')) return []
+  for (const line of eachLine(script)) {
+    if (line.start < reading.headEnd || !submitting.test(line.text)) continue
+    const place: Place = { file, line: line.number, column: line.text.indexOf('sbatch') + 1 }
+    return [
+      { code: 'child-jobs', text: 'the script submits further jobs; what they cost is not in these figures', place },
+    ]
   }
-  return { faults: [], warnings: [] }
+  return []
 }
 
 function warnOfRetries(script: string, file: string, settings: Settings | undefined): readonly Warning[] {

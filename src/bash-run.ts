@@ -51,7 +51,6 @@ export function followScript(
   start: BashStart,
 ): { started: StartedCommand[]; errors: { message: string; place: Place }[]; unfollowed: Place | undefined } {
   const script = parseBash(text, { file: start.file, line: start.firstLine, spread: start.spread })
-  const place = script.placeOf(0)
   const variables = Object.entries(start.variables).map(([name, value]): [string, Variable] => [
     name,
     { cells: new Map([['0', { text: value, place: undefined }]]), isArray: false, exported: true },
@@ -76,7 +75,7 @@ export function followScript(
   }
   runList(script.tree.commands, shell)
   const errors = (script.tree.errors ?? []).map(error => ({ message: error.message, place: script.placeOf(error.pos) }))
-  return { started: shell.course.started, errors, unfollowed: shell.course.unfollowed && place }
+  return { started: shell.course.started, errors, unfollowed: shell.course.unfollowed }
 }
 
 function fork(shell: Shell): Shell {
@@ -354,9 +353,8 @@ function inputPlace(command: Command, shell: Shell): Place {
 }
 
 function runSimpleCommand(command: Command, shell: Shell): Outcome {
-  const assignments = command.prefix.filter(part => part.type === 'Assignment')
   if (command.name === undefined) {
-    for (const assignment of assignments) assign(assignment, shell)
+    for (const part of command.prefix) if (part.type === 'Assignment') assign(part, shell)
     return SUCCEEDED
   }
   const words = [command.name, ...command.args].flatMap(argument =>
@@ -372,29 +370,42 @@ function runSimpleCommand(command: Command, shell: Shell): Outcome {
   const called = shell.functions.get(name.text)
   if (called !== undefined) return callFunction(called, words.slice(1), shell)
   noteWrittenFile(command, words, shell)
+  start(command, words, shell)
+  noteCopy(words, shell)
+  noteEdit(words, shell)
+  return MAY_FAIL.test(name.text) ? UNKNOWN : RAN
+}
+
+/** Programs that are started for their exit code. */
+const MAY_FAIL = /^(grep|egrep|which|diff|cmp|pgrep|nc|ping|curl|nvidia-smi|squeue|sacct)$/
+
+function start(command: Command, words: readonly Field[], shell: Shell): void {
   const input = inputOf(command.redirects, shell)
-  const environment: Record<string, string> = {}
-  for (const [key, variable] of shell.variables) {
-    const text = variable.exported ? variable.cells.get('0')?.text : undefined
-    if (text !== undefined && isKnown(text)) environment[key] = text
-  }
-  for (const assignment of assignments) {
-    const text = assignment.value.type === 'Word' ? expandText(assignment.value, shell) : undefined
-    if (text !== undefined && isKnown(text)) environment[assignment.name] = text
-  }
   shell.course.started.push({
     words: words.map(word => ({ ...word, text: shell.copies.get(word.text) ?? word.text })),
     place: shell.script.placeOf(command.pos),
     input: input === undefined ? undefined : { text: input, place: inputPlace(command, shell), spread: true },
-    environment,
+    environment: environmentOf(command, shell),
     writtenFiles: new Map(shell.writtenFiles),
     conditional: shell.conditional,
     arm: shell.arm,
     repetitions: shell.repetitions,
     background: shell.background,
   })
-  noteCopy(words, shell)
-  return /^(grep|egrep|which|diff|cmp|pgrep|nc|ping|curl|nvidia-smi|squeue|sacct)$/.test(name.text) ? UNKNOWN : RAN
+}
+
+/** What a command sees: exported variables, and those set in front of it. */
+function environmentOf(command: Command, shell: Shell): Record<string, string> {
+  const environment: Record<string, string> = {}
+  for (const [key, variable] of shell.variables) {
+    const text = variable.exported ? variable.cells.get('0')?.text : undefined
+    if (text !== undefined && isKnown(text)) environment[key] = text
+  }
+  for (const part of command.prefix) {
+    const text = part.type === 'Assignment' && part.value.type === 'Word' ? expandText(part.value, shell) : undefined
+    if (part.type === 'Assignment' && text !== undefined && isKnown(text)) environment[part.name] = text
+  }
+  return environment
 }
 
 /** `name=value` as a word of a command that is no declaration. */
@@ -483,17 +494,18 @@ function printedByCommand(command: Command, shell: Shell): string | undefined {
 
 /** Remembers what `cat > file <<EOF`, `echo … >> file` and `tee file <<EOF` write. */
 function noteWrittenFile(command: Command, words: readonly Field[], shell: Shell): void {
-  const name = words[0]?.text
-  if (name !== 'cat' && name !== 'echo' && name !== 'printf' && name !== 'tee') return
+  const isTee = words[0]?.text === 'tee'
   const redirect = command.redirects.find(each => each.type === 'Redirect' && /^(>|>>|>\|)$/.test(each.operator))
   const target = redirect?.type === 'Redirect' ? redirect.target : undefined
-  const path =
-    name === 'tee' ? words.slice(1).find(word => !word.text.startsWith('-'))?.text : target && expandText(target, shell)
+  const path = isTee
+    ? words.slice(1).find(word => !word.text.startsWith('-'))?.text
+    : target && expandText(target, shell)
   if (path === undefined || path === '/dev/null') return
-  const text = name === 'tee' ? inputOf(command.redirects, shell) : printedByCommand(command, shell)
   const appends = redirect?.type === 'Redirect' ? redirect.operator === '>>' : words.some(word => word.text === '-a')
+  const text = isTee ? inputOf(command.redirects, shell) : printedByCommand(command, shell)
   const before = appends ? shell.writtenFiles.get(showText(path)) : ''
   if (text !== undefined && before !== undefined) shell.writtenFiles.set(showText(path), showText(before + text))
+  else if (!appends) forgetFile(path, shell)
 }
 
 /** Remembers what `cp a b` makes, so that the copy is read as its original. */
@@ -504,4 +516,18 @@ function noteCopy(words: readonly Field[], shell: Shell): void {
   if (written !== undefined) shell.writtenFiles.set(showText(to.text), written)
   else if (isUnknown(to.text) || /\.\w+$/.test(to.text))
     shell.copies.set(to.text, shell.copies.get(from.text) ?? from.text)
+}
+
+/** `sed -i … file` and its kin: what the file says then is not known. */
+function noteEdit(words: readonly Field[], shell: Shell): void {
+  const edits =
+    /^(sed|perl|yq)$/.test(words[0]?.text ?? '') && words.some(word => /^(-\w*i\w*|--in-?place)\b/.test(word.text))
+  const path = words.at(-1)?.text
+  if (edits && path !== undefined) forgetFile(path, shell)
+}
+
+/** A file of unknown content: whoever names it names something that cannot be read. */
+function forgetFile(path: string, shell: Shell): void {
+  shell.writtenFiles.delete(showText(path))
+  shell.copies.set(path, unknownText(showText(path)))
 }

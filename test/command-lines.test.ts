@@ -244,6 +244,16 @@ describe('what bash would make of a script', () => {
       ['t.py --a 1'],
     ],
     ['a function that is the whole script', 'main() { python t.py ${1:-5} "$@"; }\nmain "$@"', ['t.py 5']],
+    [
+      'a copy that is edited is not its original',
+      'cp conf/a.yaml b.yaml\nsed -i "s/x/y/" b.yaml\npython t.py --config b.yaml',
+      ['t.py --config <b.yaml>'],
+    ],
+    [
+      'a file of unknown content',
+      'envsubst < a.json > b.json\npython t.py --deepspeed b.json',
+      ['t.py --deepspeed <b.json>'],
+    ],
     ['quotes and escapes', 'python t.py "a b" c\\ d $\'e\\tf\' ""', ['t.py a b c d e\tf ']],
     ['a windows path in double quotes', 'python t.py "a\\b"', ['t.py a\\b']],
   ])('%s', (_, script, expected, known) => {

@@ -37,7 +37,7 @@ export function findFile(word: CommandWord, commandLine: CommandLine, files: Ref
   const path = referredPath(word)
   const found = path === undefined ? undefined : files.get(path)
   if (path === undefined)
-    return { warning: missingFile(word.written, 'its path is only known when the job runs', word.place) }
+    return { warning: missingFile(word.written, 'what it is or says is only known when the job runs', word.place) }
   if (found === undefined) return { warning: missingFile(path, 'not found', word.place) }
   if ('text' in found) return { text: found.text, origin: { kind: 'file', place: { file: path } } }
   return { warning: missingFile(path, found.notRead, word.place) }

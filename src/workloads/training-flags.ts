@@ -1,6 +1,6 @@
 import type { Sourced } from '../sourced.ts'
 import type { Workload } from '../workload.ts'
-import { type Flags, findFlag, type Given, numberFlag, positiveFlag, textFlag } from './flags.ts'
+import { type Flags, findFlag, type Given, positiveFlag, textFlag } from './flags.ts'
 
 /** Which flags or config keys of a framework give which value; the reader's whole knowledge of names. */
 export interface FlagTable {
@@ -62,12 +62,6 @@ export function namesOf(table: FlagTable): readonly string[] {
 /** Whether any of the flags is there, whatever its value. */
 export function hasFlag(flags: Flags, names: readonly string[]): boolean {
   return findFlag(flags, names) !== undefined
-}
-
-/** Whether a number above zero is given. */
-export function isSet(flags: Flags, names: readonly string[]): boolean {
-  const given = numberFlag(flags, names)
-  return given !== undefined && given !== 'unknown' && given.value > 0
 }
 
 function optimizerOf(name: Given<string>): Workload['optimizer'] | undefined {

@@ -600,6 +600,23 @@ describe('what the API server would refuse', () => {
     expect(faultsOf(text)).toContain(said)
   })
 
+  test.each([
+    [
+      'limits: {memory: 4Gi}, requests: {memory: 8Gi}',
+      'container main: the request of memory (8Gi) is larger than its limit (4Gi)',
+    ],
+    ['limits: {cpu: -1}', 'resources.limits.cpu: a quantity is expected, found -1'],
+  ])('resources {%s}', (resources, said) => {
+    expect(faultsOf(jobWith({ container: `resources: {${resources}}` }))).toContain(said)
+  })
+
+  test('a Job whose pods restart for ever is still read, with a warning', () => {
+    for (const line of ['restartPolicy: Always', 'hostNetwork: true']) {
+      expect(codes(onlyJob(jobWith({}).replace('restartPolicy: Never', line)))).toContain('scheduler-will-refuse')
+    }
+    expect(codes(onlyJob(jobWith({})))).not.toContain('scheduler-will-refuse')
+  })
+
   test('a label or annotation that is no text', () => {
     expect(faultsOf(jobWith({ metadata: 'annotations: {a: 5}' }))).toContain(
       'metadata.annotations.a: text is expected, found 5',
@@ -613,7 +630,7 @@ describe('what the API server would refuse', () => {
   })
 
   test('null is the same as nothing', () => {
-    expect(onlyRole(jobWith({ job: '  completions: null', pod: '      nodeSelector:' })).tasks).toBe(1)
+    expect(onlyRole(jobWith({ job: '  completions: null', pod: '      nodeSelector: {a: null}' })).tasks).toBe(1)
   })
 })
 

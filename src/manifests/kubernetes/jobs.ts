@@ -202,6 +202,7 @@ function jobWarnings(object: KubernetesObject, kind: Kind, metadata: Metadata, f
     ...repeatedKeyWarnings(object),
     ...facts.roles.flatMap(roleWarnings),
     ...suspensionWarnings(object, kind, metadata, facts.roles),
+    ...refusalWarnings(object, kind, facts.roles),
   ]
   if (facts.roles.every(role => role.reading.gpus.value === 0)) return warnings
   return [
@@ -218,6 +219,23 @@ function repeatedKeyWarnings({ document }: KubernetesObject): readonly Warning[]
     text: `${key} is given twice in one mapping: kubectl takes the last one`,
     place,
   }))
+}
+
+/** A policy that is not written is Always, which no Job may have. */
+function refusalWarnings(
+  { document, kind: name }: KubernetesObject,
+  kind: Kind,
+  roles: readonly RoleReading[],
+): readonly Warning[] {
+  const { restartPolicies } = kind
+  if (restartPolicies === undefined) return []
+  return roles
+    .filter(role => !restartPolicies.includes(role.restartPolicy ?? 'Always'))
+    .map(role => ({
+      code: 'scheduler-will-refuse',
+      text: `restartPolicy of a ${name} must be ${restartPolicies.join(' or ')}, ${role.restartPolicy === undefined ? 'but it is missing' : `found ${role.restartPolicy}`}: the API server will refuse it`,
+      place: document.placeOf([...role.podPath, 'spec', 'restartPolicy']),
+    }))
 }
 
 function suspensionWarnings(

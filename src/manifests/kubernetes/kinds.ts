@@ -27,6 +27,8 @@ export interface Kind {
   readonly endless?: true
   /** One pod on every node: how many there are is the cluster's affair. */
   readonly onEveryNode?: true
+  /** The restart policies that the API server takes for its pods; absent = any. */
+  readonly restartPolicies?: readonly string[]
   /** Seconds that all its pods together may take. */
   readonly deadline?: DocumentPath
   readonly suspend?: DocumentPath
@@ -79,6 +81,7 @@ export const KINDS: readonly Kind[] = [
     group: 'batch',
     kind: 'Job',
     roles: [{ at: ['spec'], ...BATCH_JOB }],
+    restartPolicies: ['OnFailure', 'Never'],
     deadline: ['spec', 'activeDeadlineSeconds'],
     suspend: ['spec', 'suspend'],
     retries: {
@@ -93,6 +96,7 @@ export const KINDS: readonly Kind[] = [
     group: 'batch',
     kind: 'CronJob',
     roles: [{ at: ['spec', 'jobTemplate', 'spec'], ...BATCH_JOB }],
+    restartPolicies: ['OnFailure', 'Never'],
     deadline: ['spec', 'jobTemplate', 'spec', 'activeDeadlineSeconds'],
     suspend: ['spec', 'suspend'],
     retries: {

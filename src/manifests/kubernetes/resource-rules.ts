@@ -15,7 +15,7 @@ const PARTS_HINT = 'Kubernetes gives no parts of a device; MIG slices and shared
 
 /**
  * What the API server refuses in the resources of a pod's containers: amounts that are no quantities, parts of a device,
- * a request that is not its limit, names without a domain (k8s.io/kubernetes pkg/apis/core/validation). It looks at the
+ * a request that is not its limit or exceeds it, names without a domain (k8s.io/kubernetes pkg/apis/core/validation). It looks at the
  * text as it stands, so that these faults are told beside those of the schema.
  */
 export function resourceFaults(podPath: DocumentPath, document: YamlDocument): readonly Fault[] {
@@ -39,7 +39,9 @@ function containerFaults(path: DocumentPath, document: YamlDocument): readonly F
   const name = valueAt(document.value, [...path, 'name'])
   const who = typeof name === 'string' ? `container ${name}` : inWords(path)
   return Object.keys(requests).flatMap(resource => {
-    const message = isNativeResource(resource) ? undefined : mismatch(resource, limits, requests)
+    const message = isNativeResource(resource)
+      ? excess(resource, limits, requests)
+      : mismatch(resource, limits, requests)
     if (message === undefined) return []
     return [{ place: document.placeOf(at('requests', resource)), message: `${who}: ${message}` }]
   })
@@ -63,9 +65,8 @@ function amountFaults(
   if (amount === null || amount === undefined) return []
   const value = typeof amount === 'string' || typeof amount === 'number' ? readQuantity(amount) : undefined
   if (isNativeResource(name)) {
-    return value === undefined
-      ? [wrongValue(document, path(), 'a quantity is expected', 'such as 8, 500m or 64Gi')]
-      : []
+    const isQuantity = value !== undefined && value >= 0
+    return isQuantity ? [] : [wrongValue(document, path(), 'a quantity is expected', 'such as 8, 500m or 64Gi')]
   }
   if (value === undefined) return [wrongValue(document, path(), 'a whole number is expected')]
   if (!Number.isInteger(value)) return [wrongValue(document, path(), 'a whole number is expected', PARTS_HINT)]
@@ -77,6 +78,11 @@ function mismatch(name: string, limits: Mapping, requests: Mapping): string | un
   if (!(name in limits)) return `${name} needs a limit: Kubernetes refuses a request alone (${request})`
   const limit = amountOf(limits, name)
   return request === limit ? undefined : `the request of ${name} (${request}) must equal its limit (${limit})`
+}
+
+function excess(name: string, limits: Mapping, requests: Mapping): string | undefined {
+  if (limits[name] == null || amountOf(requests, name) <= amountOf(limits, name)) return undefined
+  return `the request of ${name} (${requests[name]}) is larger than its limit (${limits[name]})`
 }
 
 /** An amount that the rules above let pass: nothing written counts as none. */

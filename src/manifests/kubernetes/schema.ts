@@ -6,8 +6,10 @@ function optional<T extends z.ZodType>(schema: T) {
 }
 
 const text = z.string({ error: 'text is expected' })
-const texts = z.array(text, { error: 'a list of words is expected' })
-const labels = z.record(z.string(), text, { error: 'a mapping of text is expected' })
+/** In lists and mappings of text the API server takes null for empty text. */
+const textOrNothing = text.nullable().transform(value => value ?? '')
+const texts = z.array(textOrNothing, { error: 'a list of words is expected' })
+const labels = z.record(z.string(), textOrNothing, { error: 'a mapping of text is expected' })
 
 /** A number that counts something. */
 export const WholeNumber = z

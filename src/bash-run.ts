@@ -24,12 +24,12 @@ import {
   UNKNOWN,
 } from './bash-shell.ts'
 import { evaluateTest } from './bash-tests.ts'
-import { globToRegExp, isKnown, isUnknown, showText, unknownText } from './bash-text.ts'
+import { globToRegExp, isKnown, isShort, isUnknown, showText, unknownText } from './bash-text.ts'
 import { evaluateArithmetic, expandText, expandWord } from './bash-words.ts'
 import type { Place } from './errors.ts'
 
 /** Commands that are followed in one script. */
-const MOST_STEPS = 20_000
+const MOST_STEPS = 10_000
 /** Passes through all loops around a command; with more, a loop is one pass that is made so many times. */
 const MOST_PASSES = 256
 const DEEPEST = 40
@@ -331,7 +331,7 @@ function runCase(command: Extract<CommandNode, { type: 'Case' }>, shell: Shell):
     const tests = item.pattern.map(pattern => {
       const text = expandText(pattern, shell)
       if (text === '*') return true
-      return isKnown(word) ? globToRegExp(text, 'whole')?.test(word) : undefined
+      return isKnown(word) && isShort(word) ? globToRegExp(text, 'whole')?.test(word) : undefined
     })
     return tests.includes(true) ? true : tests.includes(undefined) ? undefined : false
   })

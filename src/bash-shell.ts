@@ -68,13 +68,18 @@ export function inputOf(redirects: readonly Redirection[], shell: Shell): string
   return shell.input
 }
 
+/** Cells of an array that are followed; a longer one becomes unknown. */
+const MOST_CELLS = 10_000
+
 /** Makes an assignment, `name=value`, `name+=value` or `name=(…)`. */
 export function assign(assignment: Assignment, shell: Shell, exported = false): void {
   const { name, value, append } = assignment
   const before = shell.variables.get(name)
   const place = shell.script.placeOf(assignment.pos)
   if (value.type === 'ArrayValue') {
-    const cells = arrayCells(value, append === true ? before?.cells : undefined, shell)
+    const listed = arrayCells(value, append === true ? before?.cells : undefined, shell)
+    const unknown: Cell = { text: unknownText(`\${${name}[@]}`), place }
+    const cells = listed.size > MOST_CELLS ? new Map([['?', unknown]]) : listed
     shell.variables.set(name, { cells, isArray: true, exported })
     return
   }

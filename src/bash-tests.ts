@@ -1,6 +1,6 @@
 import type { TestExpression } from './bash.ts'
 import { findCell, type Scope } from './bash-scope.ts'
-import { globToRegExp, isKnown, isUnknown } from './bash-text.ts'
+import { globToRegExp, isKnown, isShort, isUnknown, toRegExp } from './bash-text.ts'
 import { arithmeticWord, expandText } from './bash-words.ts'
 
 /** The truth of `[[ … ]]`; undefined where it hangs on something unknown. */
@@ -82,16 +82,10 @@ function testTwo(
     const holds = { '-eq': a === b, '-ne': a !== b, '-lt': a < b, '-le': a <= b, '-gt': a > b, '-ge': a >= b }
     return new Map(Object.entries(holds)).get(operator)
   }
-  if (!isKnown(left) || !isKnown(right)) return undefined
+  if (!isKnown(left) || !isKnown(right) || !isShort(left)) return undefined
   if (operator === '<') return left < right
   if (operator === '>') return left > right
-  if (operator === '=~') {
-    try {
-      return new RegExp(right).test(left)
-    } catch {
-      return undefined
-    }
-  }
+  if (operator === '=~') return toRegExp(right)?.test(left)
   if (operator !== '=' && operator !== '==' && operator !== '!=') return undefined
   const isPattern = writtenRight !== undefined && !/["']/.test(writtenRight)
   const matches = isPattern ? globToRegExp(right, 'whole')?.test(left) : left === right

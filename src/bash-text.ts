@@ -52,13 +52,35 @@ export function mergeTexts(a: string, b: string, name: string): string {
   return `${shorter}${blank}${unknownText(`[${added.trim()}]`)}`
 }
 
+/** Stars in a pattern; each multiplies the time that a match may take by the length of the text. */
+const MOST_STARS = 4
+/** Longest text that is matched against a pattern. */
+const LONGEST_MATCHED = 2_000
+
+/** Whether a text is short enough to be matched in no time. */
+export function isShort(text: string): boolean {
+  return text.length <= LONGEST_MATCHED
+}
+
+/** A regular expression of bash, or undefined where its match may take forever or JavaScript does not know it. */
+export function toRegExp(pattern: string): RegExp | undefined {
+  const repeatsRepetition = /\([^)]*[+*}][^)]*\)[+*{]/.test(pattern)
+  if (repeatsRepetition || pattern.length > 200 || pattern.includes('[:')) return undefined
+  try {
+    return new RegExp(pattern)
+  } catch {
+    return undefined
+  }
+}
+
 /** A glob pattern of bash as a regular expression over the whole text, or undefined where it is too much for one. */
 export function globToRegExp(
   pattern: string,
   reach: 'whole' | 'prefix' | 'suffix' | 'any',
   greedy = true,
 ): RegExp | undefined {
-  if (!isKnown(pattern) || /[?*+@!]\(/.test(pattern)) return undefined
+  const stars = pattern.split('*').length - 1
+  if (!isKnown(pattern) || stars > MOST_STARS || /[?*+@!]\(/.test(pattern)) return undefined
   const star = greedy ? '[\\s\\S]*' : '[\\s\\S]*?'
   const body = pattern.replace(/\\(.)|\[!?[^\]]+\]|[\s\S]/g, (piece, escaped: string | undefined) => {
     if (escaped !== undefined) return escapeRegExp(escaped)

@@ -10,7 +10,7 @@ import {
   type Scope,
   setVariable,
 } from './bash-scope.ts'
-import { globToRegExp, isKnown, isUnknown, unknownText } from './bash-text.ts'
+import { globToRegExp, isKnown, isShort, isUnknown, unknownText } from './bash-text.ts'
 import type { Place } from './errors.ts'
 
 /** A part of a word after expansion; `next` begins another word. */
@@ -72,12 +72,17 @@ function assembleFields(pieces: readonly Piece[], wordPlace: Place): { text: str
   return fields
 }
 
+/** Words that braces are written out to; more stay as they are written. */
+const MOST_WORDS = 10_000
+
 /** `{1..3}` and `{a,b}` written out; one list of parts for each. */
 function expandBraces(parts: readonly WordPart[]): (readonly WordPart[])[] {
   const at = parts.findIndex(part => part.type === 'BraceExpansion')
   const brace = parts[at]
   if (brace === undefined) return [parts]
-  const literals = braceTexts(brace.text)
+  const braces = parts.filter(part => part.type === 'BraceExpansion')
+  const count = braces.reduce((product, { text }) => product * braceTexts(text).length, 1)
+  const literals = count > MOST_WORDS ? [brace.text] : braceTexts(brace.text)
   return literals.flatMap(text =>
     expandBraces([
       ...parts.slice(0, at),
@@ -92,7 +97,7 @@ function braceTexts(text: string): string[] {
   if (range !== null) {
     const [from, to, step] = [Number(range[1]), Number(range[2]), Number(range[3] ?? 1) || 1]
     const length = Math.floor(Math.abs(to - from) / step) + 1
-    if (length > 10_000) return [text]
+    if (length > MOST_WORDS) return [text]
     return Array.from({ length }, (_, index) => String(from + index * step * Math.sign(to - from || 1)))
   }
   const inner = text.slice(1, -1)
@@ -203,7 +208,7 @@ function expandParameter(part: ParameterExpansion, scope: Scope, quoted: boolean
     scope.findings.assumedEmpty++
     return one('')
   }
-  if (found === 'unset' || found === 'unknown' || !isKnown(found.text)) return one(undefined)
+  if (found === 'unset' || found === 'unknown' || !isKnown(found.text) || !isShort(found.text)) return one(undefined)
   const { text } = found
   switch (operation.type) {
     case 'Remove':

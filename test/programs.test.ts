@@ -1,22 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { GpufareError } from '../src/errors.ts'
 import { askProgram, describeCommand, ProgramNotFound, passThrough } from '../src/programs.ts'
+import { makeFolder } from './folders.ts'
 
 const environment = process.env
 
 function pretendedStreams() {
   return { stdin: {}, stdout: new PassThrough(), stderr: new PassThrough(), environment }
-}
-
-function folder(): string {
-  return mkdtempSync(join(tmpdir(), 'gpufare-test-'))
 }
 
 async function gone(pid: number): Promise<boolean> {
@@ -63,7 +59,7 @@ test('a program that is not there is named', async () => {
 })
 
 test('a program that may not be run says so', async () => {
-  const file = join(folder(), 'sbatch')
+  const file = join(makeFolder(), 'sbatch')
   writeFileSync(file, '#!/bin/sh\n', { mode: 0o644 })
   const passing = passThrough(file, [], pretendedStreams())
   await expect(passing).rejects.toThrow(GpufareError)
@@ -104,7 +100,7 @@ function ownGroup(lines: string) {
     programs.exitWhenInterrupted()
     const streams = { stdin: process.stdin, stdout: process.stdout, stderr: process.stderr, environment: process.env }
     ${lines}`
-  const file = join(folder(), 'program.mts')
+  const file = join(makeFolder(), 'program.mts')
   writeFileSync(file, source)
   return spawn(process.execPath, ['--import', import.meta.resolve('tsx'), file], { detached: true })
 }
@@ -114,7 +110,7 @@ function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
 }
 
 test('an interrupt ends what was asked and gives 130', async () => {
-  const pidFile = join(folder(), 'pid')
+  const pidFile = join(makeFolder(), 'pid')
   const words = JSON.stringify(['-c', `echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; exec sleep 60`])
   const child = ownGroup(
     `await programs.askProgram('sh', ${words}, { environment: process.env, timeoutMilliseconds: 60000 })`,
@@ -126,7 +122,7 @@ test('an interrupt ends what was asked and gives 130', async () => {
 })
 
 test('an interrupt while the user’s own program runs is that program’s to answer', async () => {
-  const pidFile = join(folder(), 'pid')
+  const pidFile = join(makeFolder(), 'pid')
   const words = JSON.stringify([
     '-c',
     `trap 'exit 7' INT; echo $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; while :; do sleep 0.05; done`,

@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
@@ -12,6 +11,7 @@ import type { QuotedManifest } from '../../src/quoted-manifests.ts'
 import { sourced } from '../../src/sourced.ts'
 import { describeTerminal } from '../../src/terminal.ts'
 import { candidateOf, fareWith, gpuOf, hours, jobOf, machineOf, placementOf, pricesOf } from '../builders.ts'
+import { makeFolder } from '../folders.ts'
 
 const script = '#!/bin/bash\n#SBATCH --gres=gpu:a100:8\nsrun train\n'
 const csi = '\u001b['
@@ -19,7 +19,7 @@ const up = `${csi}A`
 
 /** A folder with an sbatch that notes what it was given and answers as `lines` say. */
 function pretendSbatch(lines = 'echo "Submitted batch job 7"') {
-  const bin = mkdtempSync(join(tmpdir(), 'gpufare-test-'))
+  const bin = makeFolder()
   const noted = join(bin, 'noted')
   writeFileSync(join(bin, 'sbatch'), `#!/bin/sh\nprintf '%s\\n' "$*" >> ${noted}\n${lines}\n`)
   chmodSync(join(bin, 'sbatch'), 0o755)
@@ -40,7 +40,7 @@ function fare(usdPerHour: number | 'unknown' = 20, more: Partial<Fare> = {}): Fa
 }
 
 function quotedIn(bin: string, name = 'train.sbatch', more: Partial<QuotedManifest> = {}): QuotedManifest {
-  const path = join(mkdtempSync(join(tmpdir(), 'gpufare-test-')), name)
+  const path = join(makeFolder(), name)
   writeFileSync(path, script)
   const manifest: Manifest = {
     path,

@@ -1,14 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { makeFolder } from '../folders.ts'
 import { describeKubernetes } from '../servers/state.ts'
 import { keys, openProgram, runProgram } from './program.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'gpufare-e2e-'))
+const folder = makeFolder()
 /** Names of this run, so that runs beside each other do not meet. */
 const run = randomBytes(4).toString('hex')
 

@@ -1,18 +1,16 @@
 import { spawn as spawnPlain } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { spawn } from '@lydell/node-pty'
+import { makeFolder } from '../folders.ts'
 
 const program = fileURLToPath(new URL('../../bin/gpufare.js', import.meta.url))
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** An empty home, so that no configuration of the user's counts. */
-export const home = mkdtempSync(join(tmpdir(), 'gpufare-e2e-'))
+export const home = makeFolder()
 
 interface Surroundings {
   /** Variables besides those of whoever runs the tests. */

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { makeFolder } from '../folders.ts'
 import { describeSlurm } from '../servers/state.ts'
 import { keys, openProgram, openTerminal, programWords, runProgram } from './program.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'gpufare-e2e-'))
+const folder = makeFolder()
 let count = 0
 
 /** What the partitions of the test cluster are, with round rates. */

@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { makeFolder } from '../folders.ts'
 import { keys, openProgram, openTerminal, programWords, runProgram } from './program.ts'
 
 const script = `#!/bin/bash
@@ -20,7 +20,7 @@ let folder = ''
 let opened: { readonly close: () => void } | undefined
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gpufare-e2e-'))
+  folder = makeFolder()
   mkdirSync(join(folder, 'bin'))
   const sbatch = join(folder, 'bin/sbatch')
   writeFileSync(sbatch, `#!/bin/sh\necho "$*" >> '${folder}/called'\necho Submitted batch job 7\n`)

@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -7,9 +6,10 @@ import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/manifest.ts'
 import { forward, type Handover, placeText, schedulerFor } from '../../src/schedulers/index.ts'
 import { describeTerminal } from '../../src/terminal.ts'
+import { makeFolder } from '../folders.ts'
 
 const script = '#!/bin/bash\n#SBATCH --gres=gpu:a100:8\nsrun train\n'
-const folder = mkdtempSync(join(tmpdir(), 'gpufare-test-'))
+const folder = makeFolder()
 let count = 0
 
 /** A script in a folder of its own, as it was read and priced. */

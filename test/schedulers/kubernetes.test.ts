@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Job } from '../../src/job.ts'
 import type { Manifest } from '../../src/manifest.ts'
 import { askProgram } from '../../src/programs.ts'
 import { schedulerFor } from '../../src/schedulers/index.ts'
+import { makeFolder } from '../folders.ts'
 import { describeKubernetes } from '../servers/state.ts'
 
 const kubernetes = schedulerFor('kubernetes')
-const folder = mkdtempSync(join(tmpdir(), 'gpufare-test-'))
+const folder = makeFolder()
 /** Names of this run, so that runs beside each other do not meet. */
 const run = randomBytes(4).toString('hex')
 

@@ -279,6 +279,7 @@ describe('GPU types from node labels', () => {
     ['node.kubernetes.io/instance-type: g5.xlarge, nvidia.com/gpu.product: NVIDIA-A10G', 'NVIDIA-A10G', 'label'],
     ['cloud.google.com/gke-nodepool: train-a100', 'a100', 'partition-hint'],
     ['eks.amazonaws.com/nodegroup: gpu-h100-80gb-spot', 'h100-80gb', 'partition-hint'],
+    ['kubernetes.io/hostname: node-l40s-03', 'l40s', 'partition-hint'],
   ])('%s', (labels, name, basis) => {
     const role = selector(labels)
     expect([names(role), role.gpuType.basis]).toEqual([[name], basis])
@@ -323,6 +324,14 @@ describe('GPU types from node labels', () => {
     expect(
       names(affinity('[{matchExpressions: [{key: accelerator, operator: NotIn, values: [t4]}]}]').roles[0]),
     ).toEqual([])
+  })
+
+  test("a queue's name is a hint where no label says more", () => {
+    const metadata = 'labels: {kueue.x-k8s.io/queue-name: h100-queue}'
+    const hinted = onlyJob(jobWith({ metadata }))
+    expect([names(hinted.roles[0]), codes(hinted).includes('gpu-type-hint-only')]).toEqual([['h100'], true])
+    const labelled = onlyJob(jobWith({ metadata, pod: '      nodeSelector: {accelerator: t4}' }))
+    expect(names(labelled.roles[0])).toEqual(['t4'])
   })
 
   test('tolerations say nothing', () => {

@@ -22,7 +22,9 @@ const HOME_MADE_TYPE_LABEL = /(?:^|[/._-])(?:gpu|accelerator)(?:[-_.]?(?:type|mo
 /** What such labels say of a node that merely has a GPU. */
 const NO_TYPE = /^(?:true|false|yes|no|on|off|present|exists|enabled|nvidia|amd|intel|gpu|any|none|\d+)$/i
 const INSTANCE_LABELS: readonly string[] = ['node.kubernetes.io/instance-type', 'beta.kubernetes.io/instance-type']
-const POOL_LABEL = /(?:^|[/._-])(?:node-?pool|node-?group(?:-name)?|agentpool|provisioner-name|pool)$/i
+/** Pools as clouds and sites name them, and single nodes. */
+const POOL_LABEL =
+  /^kubernetes\.io\/hostname$|(?:^|[/._-])(?:node-?pool|node-?group(?:-name)?|agentpool|provisioner-name|pool)$/i
 
 /** A label that a node must have, with the values that will do. */
 export interface RequiredLabel {
@@ -107,7 +109,7 @@ function named(label: RequiredLabel, document: YamlDocument, spelling = (value: 
 }
 
 /** A pool's or queue's name that holds a GPU's name: a guess. */
-function hintedType(pools: readonly Sourced<string>[]): GpuTypeRequest {
+export function hintedType(pools: readonly Sourced<string>[]): GpuTypeRequest {
   const names = pools.flatMap(pool => {
     const hint = findGpuHint(pool.value)
     return hint === undefined ? [] : [sourced(hint, pool.origin)]

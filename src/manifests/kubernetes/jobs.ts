@@ -5,6 +5,7 @@ import type { Fault } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
 import { type Sourced, sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
+import { hintedType } from './gpu-type.ts'
 import type { Kind } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
@@ -24,10 +25,10 @@ export function readJob(
 ): { readonly job: Job } | { readonly faults: readonly Fault[] } {
   const { document, path } = object
   const metadata = tryCheck(Metadata, document, [...path, 'metadata'])
-  const { roles, faults: roleFaults } = readRoles(object, kind, surroundings)
+  const { roles: foundRoles, faults: roleFaults } = readRoles(object, kind, surroundings)
   const deadline = readNumber(object, kind.deadline)
   const declared = readDeclarations(
-    annotationEntries(object, 'value' in metadata ? metadata.value.annotations : undefined, roles),
+    annotationEntries(object, 'value' in metadata ? metadata.value.annotations : undefined, foundRoles),
   )
   const faults = [
     ...('faults' in metadata ? metadata.faults : []),
@@ -36,6 +37,7 @@ export function readJob(
     ...declared.faults,
   ]
   if ('faults' in metadata || faults.length > 0) return { faults }
+  const roles = inQueue(foundRoles, object, metadata.value)
   const range = rangeOf(object, kind, surroundings)
   const endless = isEndless(kind, roles)
   return {
@@ -98,6 +100,22 @@ function isEndless(kind: Kind, roles: readonly RoleReading[]): boolean {
   // A bare pod is restarted even after it succeeded, unless it says otherwise (default restartPolicy: Always).
   const isBarePod = kind.group === '' && kind.kind === 'Pod'
   return isBarePod && (role?.restartPolicy ?? 'Always') === 'Always' && role?.reading.timeLimitSeconds === undefined
+}
+
+/** A queue is where all of a job's pods would run, and its name may hint at a GPU type. */
+function inQueue(roles: readonly RoleReading[], object: KubernetesObject, metadata: Metadata): readonly RoleReading[] {
+  const queue = metadata.labels?.[QUEUE_LABEL]
+  if (queue === undefined) return roles
+  const place = object.document.placeOf([...object.path, 'metadata', 'labels', QUEUE_LABEL])
+  const where = sourced(queue, { kind: 'manifest', place })
+  return roles.map(role => {
+    const { gpus, gpuType, share, pools } = role.reading
+    const isOpen = gpus.value > 0 && gpuType.basis === 'none' && share === undefined
+    return {
+      ...role,
+      reading: { ...role.reading, pools: [...pools, where], gpuType: isOpen ? hintedType([where]) : gpuType },
+    }
+  })
 }
 
 function destinationOf(metadata: Metadata): Readonly<Record<string, string>> {

@@ -25,6 +25,8 @@ export interface Kind {
   readonly roles: readonly RoleRow[]
   /** It runs until somebody deletes it. */
   readonly endless?: true
+  /** restartPolicy Always, the default, starts its program again even after it succeeded. */
+  readonly restartsAfterSuccess?: true
   /** One pod on every node: how many there are is the cluster's affair. */
   readonly onEveryNode?: true
   /** The restart policies that the API server takes for its pods; absent = any. */
@@ -41,7 +43,7 @@ export interface Kind {
   /** What the operator prepares every pod for, so that a program needs no launcher of its own. */
   readonly preparedFor?: 'torchrun'
   /** Smallest and largest number of pods of an elastic job. */
-  readonly elastic?: { readonly smallest: DocumentPath; readonly largest: DocumentPath }
+  readonly elastic?: { readonly role: string; readonly smallest: DocumentPath; readonly largest: DocumentPath }
   /** Roles that run one program together: it is listed once. */
   readonly runsOneProgram?: true
   /** A role whose programs run on another role's pods, as mpirun's do. */
@@ -76,7 +78,7 @@ function service(group: string, kind: string): Kind {
 
 /** A kind is a row. Defaults are those of the API references of Kubernetes 1.37, training-operator 1.9 and mpi-operator 0.6. */
 export const KINDS: readonly Kind[] = [
-  { group: '', kind: 'Pod', roles: [{ at: [], name: 'pod', pod: [] }] },
+  { group: '', kind: 'Pod', roles: [{ at: [], name: 'pod', pod: [] }], restartsAfterSuccess: true },
   {
     group: 'batch',
     kind: 'Job',
@@ -117,7 +119,11 @@ export const KINDS: readonly Kind[] = [
     ...kubeflowJob('PyTorchJob', 'pytorchReplicaSpecs'),
     processesPerPod: ['spec', 'nprocPerNode'],
     preparedFor: 'torchrun',
-    elastic: { smallest: ['spec', 'elasticPolicy', 'minReplicas'], largest: ['spec', 'elasticPolicy', 'maxReplicas'] },
+    elastic: {
+      role: 'Worker',
+      smallest: ['spec', 'elasticPolicy', 'minReplicas'],
+      largest: ['spec', 'elasticPolicy', 'maxReplicas'],
+    },
   },
   {
     ...kubeflowJob('MPIJob', 'mpiReplicaSpecs'),

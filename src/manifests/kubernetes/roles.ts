@@ -230,3 +230,8 @@ function shareWords({ name, reading: { share, gpus } }: RoleReading): string {
   const sum = Number((share.share * gpus.value).toPrecision(3))
   return `${name}: ${devices} a pod, together ${sum} of a GPU`
 }
+
+/** The master of an elastic job stays; its workers come and go. */
+export function rangeFor(role: RoleReading, kind: Kind, range: Role['replicaRange']): Role['replicaRange'] {
+  return kind.elastic === undefined || kind.elastic.role === role.name ? range : undefined
+}

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ConfigFile } from './config-schema.ts'
 import type { YamlDocument } from './document.ts'
+import { InputError } from './errors.ts'
 import { type Sourced, sourced } from './sourced.ts'
 import { type Currency, usDollars } from './units.ts'
 
@@ -81,32 +82,50 @@ export function configHomes(environment: Readonly<Record<string, string | undefi
   return { user: join(home, 'gpufare', fileName), site: '/etc/gpufare/gpufare.yaml' }
 }
 
+/** A configuration file that counts, and whether it may set what a repository can't. */
+export interface ConfigPath {
+  readonly path: string
+  readonly trusted: boolean
+}
+
 /**
- * The configuration for a manifest in `folder`: its own folder's file or the next one upward within the repository, then
- * the user's, then the site's. With `chosen` (`--config FILE`) that file stands in for the repository's.
- * Throws InputError with every fault of a file.
+ * The files that count for a manifest in `folder`: its own folder's or the next one upward within the repository, then
+ * the user's, then the site's. `chosen` (`--config FILE`) stands in for the repository's.
  */
-export async function readConfig(folder: string, homes: ConfigHomes, chosen?: string): Promise<Config> {
+export function findConfigs(folder: string, homes: ConfigHomes, chosen?: string): readonly ConfigPath[] {
   const near = chosen ?? findUpward(resolve(folder))
-  const files = [
+  return [
     ...(near === undefined ? [] : [{ path: near, trusted: chosen !== undefined }]),
     ...[homes.user, homes.site]
       .filter(path => path !== near && existsSync(path))
       .map(path => ({ path, trusted: true })),
   ]
-  if (files.length === 0) return emptyConfig
+}
+
+/** The files laid over each other, the nearer first. Throws InputError with every fault of a file. */
+export async function readConfigs(paths: readonly ConfigPath[]): Promise<Config> {
+  if (paths.length === 0) return emptyConfig
   // Loaded late: the schema costs start-up time that a run without a configuration need not pay.
   const [{ check, readYaml }, { ConfigFile }] = await Promise.all([
     import('./document.ts'),
     import('./config-schema.ts'),
   ])
-  return files
+  return paths
     .flatMap(({ path, trusted }) =>
-      readYaml(readFileSync(path, 'utf8'), path, 'yaml-1.2')
+      readYaml(readConfigText(path), path, 'yaml-1.2')
         .slice(0, 1)
         .map(document => configOf(check(ConfigFile, document), document, path, trusted)),
     )
     .reduceRight((far, nearer) => layOver(nearer, far), emptyConfig)
+}
+
+function readConfigText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new InputError([{ place: { file: path }, message: `the configuration can't be read: ${reason}` }])
+  }
 }
 
 /** The nearest gpufare.yaml at or above a folder, not above the root of its git repository. */

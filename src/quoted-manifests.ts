@@ -1,10 +1,11 @@
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Config, configHomes, readConfig } from './config.ts'
+import { type Config, configHomes, findConfigs, readConfigs } from './config.ts'
 import { InputError } from './errors.ts'
 import { type Fare, fareOf } from './fare.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { readJobs } from './manifests/index.ts'
+import { once } from './once.ts'
 import { readTables, type Tables } from './pricing-data.ts'
 import { readReferredFiles } from './referred-files.ts'
 import type { Terminal } from './terminal.ts'
@@ -39,7 +40,16 @@ export async function quoteManifests(
   terminal: Terminal,
 ): Promise<readonly QuotedManifest[]> {
   const tables = readTables(tablesFolder)
+  const homes = configHomes(terminal.environment)
   const configs = new Map<string, Promise<Config>>()
+  // Manifests of many folders may share one file: it is read once.
+  const configFor = once((folder: string) => {
+    const paths = findConfigs(folder, homes, options.config)
+    const key = JSON.stringify(paths)
+    const config = configs.get(key) ?? readConfigs(paths)
+    configs.set(key, config)
+    return config
+  })
   const quoted: QuotedManifest[] = []
   const failures: InputError[] = []
   for (const path of paths) {
@@ -49,10 +59,7 @@ export async function quoteManifests(
         environment: terminal.environment,
         ...passedOn,
       })
-      const folder = folderOf(manifest)
-      const config = configs.get(folder) ?? readConfig(folder, configHomes(terminal.environment), options.config)
-      configs.set(folder, config)
-      quoted.push(quote(manifest, await config, tables))
+      quoted.push(quote(manifest, await configFor(folderOf(manifest)), tables))
     } catch (error) {
       if (!(error instanceof InputError)) throw error
       failures.push(error)

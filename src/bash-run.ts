@@ -1,9 +1,11 @@
 import {
   type Assignment,
+  type BashOrigin,
   type Command,
   type CommandNode,
   type CompoundList,
   type FunctionNode,
+  linesAsWritten,
   type PipelineNode,
   parseBash,
   type Statement,
@@ -38,7 +40,7 @@ const DEEPEST = 40
 export interface BashStart {
   readonly file: string
   readonly firstLine: number
-  readonly spread: boolean
+  readonly lines: BashOrigin['lines']
   readonly variables: Readonly<Record<string, string>>
   /** Undefined: the script's own arguments, of which none were given. */
   readonly arguments: readonly Cell[] | undefined
@@ -50,7 +52,7 @@ export function followScript(
   text: string,
   start: BashStart,
 ): { started: StartedCommand[]; errors: { message: string; place: Place }[]; unfollowed: Place | undefined } {
-  const script = parseBash(text, { file: start.file, line: start.firstLine, spread: start.spread })
+  const script = parseBash(text, { place: { file: start.file, line: start.firstLine }, lines: start.lines })
   const variables = Object.entries(start.variables).map(([name, value]): [string, Variable] => [
     name,
     { cells: new Map([['0', { text: value, place: undefined }]]), isArray: false, exported: true },
@@ -381,10 +383,11 @@ const MAY_FAIL = /^(grep|egrep|which|diff|cmp|pgrep|nc|ping|curl|nvidia-smi|sque
 
 function start(command: Command, words: readonly Field[], shell: Shell): void {
   const input = inputOf(command.redirects, shell)
+  const place = inputPlace(command, shell)
   shell.course.started.push({
     words: words.map(word => ({ ...word, text: shell.copies.get(word.text) ?? word.text })),
     place: shell.script.placeOf(command.pos),
-    input: input === undefined ? undefined : { text: input, place: inputPlace(command, shell), spread: true },
+    input: input === undefined ? undefined : { text: input, place, lines: linesAsWritten(input, place) },
     environment: environmentOf(command, shell),
     writtenFiles: new Map(shell.writtenFiles),
     conditional: shell.conditional,
@@ -411,8 +414,8 @@ function environmentOf(command: Command, shell: Shell): Record<string, string> {
 /** `name=value` as a word of a command that is no declaration. */
 function expandAssignment(assignment: Assignment, shell: Shell): Field[] {
   const place = shell.script.placeOf(assignment.pos)
-  if (assignment.value.type !== 'Word') return [{ text: assignment.text, place, spread: true }]
-  return [{ text: `${assignment.name}=${expandText(assignment.value, shell)}`, place, spread: true }]
+  if (assignment.value.type !== 'Word') return [{ text: assignment.text, place }]
+  return [{ text: `${assignment.name}=${expandText(assignment.value, shell)}`, place }]
 }
 
 function callFunction(called: FunctionNode, words: readonly Field[], shell: Shell): Outcome {
@@ -441,8 +444,7 @@ const source: Builtin = (words, _, shell) => {
 function evaluate(text: string, shell: Shell): Outcome {
   if (shell.depth > DEEPEST) return UNKNOWN
   const before = shell.script
-  const place = before.placeOf(0)
-  shell.script = parseBash(text, { file: place.file, line: place.line ?? 1, spread: false })
+  shell.script = parseBash(text, { place: before.placeOf(0), lines: undefined })
   shell.depth++
   const outcome = runList(shell.script.tree.commands, shell)
   shell.script = before

@@ -1,4 +1,4 @@
-import type { BashScript } from './bash.ts'
+import type { BashScript, Lines } from './bash.ts'
 import { isKnown, mergeTexts, showText, unknownText } from './bash-text.ts'
 import type { Place } from './errors.ts'
 
@@ -6,6 +6,8 @@ import type { Place } from './errors.ts'
 export interface Cell {
   readonly text: string
   readonly place: Place | undefined
+  /** Of a text over several lines: where each part stands. */
+  readonly lines?: Lines | undefined
 }
 
 /** A variable: one cell with the index `0`, or an array's cells. */
@@ -19,8 +21,8 @@ export interface Variable {
 export interface Field {
   readonly text: string
   readonly place: Place
-  /** Its line breaks are those of the file, so that a script in it can say its lines. */
-  readonly spread: boolean
+  /** Of a text over several lines: where each part stands, so that a script in it can say its lines. */
+  readonly lines?: Lines | undefined
 }
 
 /** What is found on the way and belongs to the whole script. */
@@ -95,7 +97,7 @@ export function setVariable(scope: Scope, name: string, cell: Cell, index = '0')
   const before = scope.variables.get(name)
   const text = cell.text.length > LONGEST_TEXT ? unknownText(`$${name}`) : cell.text
   const cells = new Map(before?.isArray ? before.cells : [])
-  cells.set(index, { text, place: cell.place })
+  cells.set(index, text === cell.text ? cell : { text, place: cell.place })
   scope.variables.set(name, {
     cells,
     isArray: (before?.isArray ?? false) || index !== '0',

@@ -1,7 +1,7 @@
 import type { ArrayValue, Assignment, FunctionNode, Redirection } from './bash.ts'
-import { type Cell, type Field, type Scope, setVariable } from './bash-scope.ts'
+import { type Cell, type Field, type Scope, setVariable, type Variable } from './bash-scope.ts'
 import { unknownText } from './bash-text.ts'
-import { expandText, expandWord } from './bash-words.ts'
+import { expandText, expandValue, expandWord, joinCells } from './bash-words.ts'
 import type { Place } from './errors.ts'
 
 /** A command that a script would start, its words expanded, launchers still in front. */
@@ -84,12 +84,9 @@ export function assign(assignment: Assignment, shell: Shell, exported = false): 
     return
   }
   const index = assignment.index === undefined ? '0' : expandText(assignment.index, shell)
-  const text = expandText(value, shell)
-  const old =
-    append === true
-      ? (before?.cells.get(index)?.text ?? (before === undefined && shell.mayBeSet ? unknownText(`$${name}`) : ''))
-      : ''
-  setVariable(shell, name, { text: old + text, place }, index)
+  const given = expandValue(value, shell)
+  const old = append === true ? (before?.cells.get(index) ?? unsetCell(name, before, shell)) : undefined
+  setVariable(shell, name, old === undefined ? given : joinCells(old, given, place), index)
   if (exported) exportVariable(name, shell)
 }
 
@@ -109,6 +106,12 @@ function arrayCells(value: ArrayValue, before: ReadonlyMap<string, Cell> | undef
     for (const field of expandWord(element, shell)) cells.set(String(next++), { text: field.text, place: field.place })
   }
   return cells
+}
+
+/** What `+=` adds to where nothing was set. */
+function unsetCell(name: string, before: Variable | undefined, shell: Shell): Cell {
+  const text = before === undefined && shell.mayBeSet ? unknownText(`$${name}`) : ''
+  return { text, place: undefined }
 }
 
 /** Lets the programs that are started see a variable. */

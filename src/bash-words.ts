@@ -1,4 +1,13 @@
-import type { ArithmeticExpression, CommandExpansion, ParameterExpansion, Word, WordPart } from './bash.ts'
+import {
+  type ArithmeticExpression,
+  type CommandExpansion,
+  type Lines,
+  type ParameterExpansion,
+  placeIn,
+  shiftLines,
+  type Word,
+  type WordPart,
+} from './bash.ts'
 import { printedBy } from './bash-programs.ts'
 import {
   type Cell,
@@ -14,9 +23,7 @@ import { globToRegExp, isKnown, isShort, isUnknown, unknownText } from './bash-t
 import type { Place } from './errors.ts'
 
 /** A part of a word after expansion; `next` begins another word. */
-type Piece =
-  | { readonly text: string; readonly splits: boolean; readonly quoted: boolean; readonly place?: Place | undefined }
-  | 'next'
+type Piece = (Cell & { readonly splits: boolean; readonly quoted: boolean }) | 'next'
 
 /** The text of a word where bash does no splitting: the right side of an assignment, a pattern, a here-document. */
 export function expandText(
@@ -31,45 +38,88 @@ export function expandText(
   return pieces.map(piece => (piece === 'next' ? ' ' : piece.text)).join('')
 }
 
+/** The value that an assignment gives: its text, and where each part of it stands. */
+export function expandValue(word: Word, scope: Scope): Cell {
+  const place = scope.script.placeOf(word.pos)
+  const pieces = (word.parts ?? []).flatMap(part => expandPart(part, scope, true, 'unknown'))
+  if (word.parts === undefined) return { text: word.value, place }
+  return pieces.reduce<Cell>(
+    (value, piece) => joinCells(value, piece === 'next' ? { text: ' ', place } : piece, place),
+    { text: '', place },
+  )
+}
+
+/** Puts one text behind another; without a line of its own each stands at `place`. */
+export function joinCells(first: Cell, second: Cell, place: Place): Cell {
+  const text = first.text + second.text
+  if (first.text === '') return { text, place: second.place ?? place, lines: second.lines }
+  if (first.lines === undefined && second.lines === undefined) return { text, place: first.place ?? place }
+  const before = first.lines ?? [{ offset: 0, place: first.place ?? place }]
+  const after = second.lines ?? [{ offset: 0, place: second.place ?? place }]
+  return { text, place: first.place ?? place, lines: [...before, ...shiftLines(after, first.text.length)] }
+}
+
 /** The words that one written word becomes: none, one or many. */
 export function expandWord(word: Word, scope: Scope, unset: 'unknown' | 'empty' = 'unknown'): Field[] {
   const place = scope.script.placeOf(word.pos)
-  if (word.parts === undefined) return [{ text: word.value, place, spread: !word.text.includes('\\\n') }]
-  const alternatives = expandBraces(word.parts)
-  return alternatives.flatMap(parts => {
+  if (word.parts === undefined) return [{ text: word.value, place }]
+  return expandBraces(word.parts).flatMap(parts => {
     const pieces = parts.flatMap(part => expandPart(part, scope, false, unset))
-    return assembleFields(pieces, place).map(field => ({
-      ...field,
-      spread: countBreaks(field.text) === countBreaks(word.text),
-    }))
+    return assembleFields(pieces, place)
   })
 }
 
-function countBreaks(text: string): number {
-  return text.includes('\n') ? text.split('\n').length : 1
-}
-
-function assembleFields(pieces: readonly Piece[], wordPlace: Place): { text: string; place: Place }[] {
-  const fields: { text: string; place: Place }[] = []
-  let open: { text: string; place: Place } | undefined
+function assembleFields(pieces: readonly Piece[], wordPlace: Place): Field[] {
+  const fields: Cell[] = []
+  let open: Cell | undefined
+  const close = () => {
+    if (open !== undefined) fields.push(open)
+    open = undefined
+  }
   for (const piece of pieces) {
     if (piece === 'next') {
-      if (open !== undefined) fields.push(open)
-      open = undefined
+      close()
       continue
     }
-    const texts = piece.splits ? piece.text.split(/[ \t\n]+/) : [piece.text]
-    texts.forEach((text, index) => {
-      if (index > 0) {
-        if (open !== undefined) fields.push(open)
-        open = undefined
-      }
-      if (text === '' && !piece.quoted) return
-      open = open === undefined ? { text, place: piece.place ?? wordPlace } : { ...open, text: open.text + text }
+    const words = piece.splits ? splitCell(piece) : [piece]
+    words.forEach((word, index) => {
+      if (index > 0) close()
+      if (word.text === '' && !piece.quoted) return
+      open =
+        open === undefined
+          ? { text: word.text, place: word.place ?? wordPlace, lines: word.lines }
+          : joinCells(open, word, wordPlace)
     })
   }
-  if (open !== undefined) fields.push(open)
-  return fields
+  close()
+  return fields.map(({ text, place = wordPlace, lines }) => ({ text, place, lines }))
+}
+
+/** The words of a text, each where it stands. */
+function splitCell({ text, place, lines }: Cell): Cell[] {
+  if (lines === undefined) return text.split(/[ \t\n]+/).map(word => ({ text: word, place }))
+  let offset = 0
+  return text.split(/([ \t\n]+)/).flatMap((word, index): Cell[] => {
+    const start = offset
+    offset += word.length
+    return index % 2 === 1 ? [] : [{ text: word, place: placeIn(lines, start) ?? place }]
+  })
+}
+
+/** Where the lines of a quoted or plain text stand, given its source; undefined where it is on one line. */
+function literalLines(source: string, position: number, escapes: boolean, scope: Scope): Lines | undefined {
+  if (!source.includes('\n')) return undefined
+  const lines = [{ offset: 0, place: scope.script.placeOf(position) }]
+  let offset = 0
+  for (let at = 0; at < source.length; at++) {
+    const isEscape = escapes && source[at] === '\\'
+    // A backslash at the end of a line takes the line break with it; before others that mean something, only itself.
+    if (isEscape && /[$`"\\\n]/.test(source[at + 1] ?? '')) at++
+    const isBreak = source[at] === '\n'
+    if (!(isEscape && isBreak)) offset++
+    if (isBreak) lines.push({ offset, place: scope.script.placeOf(position + at + 1) })
+  }
+  return lines
 }
 
 /** Words that braces are written out to; more stay as they are written. */
@@ -105,38 +155,54 @@ function braceTexts(text: string): string[] {
 }
 
 function expandPart(part: WordPart, scope: Scope, quoted: boolean, unset: 'unknown' | 'empty'): Piece[] {
+  // What has no line of its own (a variable's has) stands where the part is written.
+  return expandOnePart(part, scope, quoted, unset).map(piece =>
+    piece === 'next' || piece.place !== undefined ? piece : { ...piece, place: scope.script.placeOf(part.pos) },
+  )
+}
+
+function expandOnePart(part: WordPart, scope: Scope, quoted: boolean, unset: 'unknown' | 'empty'): Piece[] {
   switch (part.type) {
-    case 'Literal':
-      return [{ text: part.value, splits: false, quoted }]
-    case 'SingleQuoted':
+    case 'Literal': {
+      const lines = literalLines(part.text, part.pos, true, scope)
+      return [{ ...pieceOf(part.value, quoted), lines }]
+    }
+    case 'SingleQuoted': {
+      const lines = literalLines(part.text.slice(1, -1), part.pos + 1, false, scope)
+      return [{ ...pieceOf(part.value, true), lines }]
+    }
     case 'AnsiCQuoted':
-      return [{ text: part.value, splits: false, quoted: true }]
+      return [pieceOf(part.value, true)]
     case 'DoubleQuoted':
     case 'LocaleString': {
       const inside = part.parts.flatMap(child => expandPart(child, scope, true, unset))
-      return inside.length > 0 || part.parts.length > 0 ? inside : [{ text: '', splits: false, quoted: true }]
+      return inside.length > 0 || part.parts.length > 0 ? inside : [pieceOf('', true)]
     }
     case 'SimpleExpansion':
       return expandVariable(part.text.slice(1), undefined, part.text, scope, quoted, unset, part.pos)
     case 'ParameterExpansion':
       return expandParameter(part, scope, quoted, unset)
     case 'CommandExpansion':
-      return [{ text: captureOutput(part, scope), splits: !quoted, quoted }]
+      return [pieceOf(captureOutput(part, scope), quoted, !quoted)]
     case 'ArithmeticExpansion': {
       const value = part.expression && evaluateArithmetic(part.expression, scope)
-      return [{ text: value === undefined ? unknownText(part.text) : String(value), splits: false, quoted }]
+      return [pieceOf(value === undefined ? unknownText(part.text) : String(value), quoted)]
     }
     case 'ProcessSubstitution':
-      return [{ text: unknownText(part.text), splits: false, quoted }]
+      return [pieceOf(unknownText(part.text), quoted)]
     default:
-      return [{ text: part.text, splits: false, quoted }]
+      return [pieceOf(part.text, quoted)]
   }
 }
 
+function pieceOf(text: string, quoted: boolean, splits = false): Exclude<Piece, 'next'> {
+  return { text, splits, quoted, place: undefined }
+}
+
 function listPieces(cells: readonly Cell[], joined: boolean, quoted: boolean): Piece[] {
-  if (joined) return [{ text: cells.map(cell => cell.text).join(' '), splits: false, quoted: true }]
+  if (joined) return [pieceOf(cells.map(cell => cell.text).join(' '), true)]
   return cells.flatMap((cell, index): Piece[] => {
-    const piece: Piece = { text: cell.text, splits: !quoted, quoted, place: cell.place }
+    const piece: Piece = { ...cell, splits: !quoted, quoted }
     return index === 0 ? [piece] : ['next', piece]
   })
 }
@@ -155,26 +221,24 @@ function expandVariable(
   if (name === '@' || name === '*' || key === '@' || key === '*') {
     const cells = findCells(scope, name)
     const joined = quoted && (name === '*' || key === '*')
-    return cells === undefined
-      ? [{ text: unknownText(written), splits: false, quoted }]
-      : listPieces(cells, joined, quoted)
+    return cells === undefined ? [pieceOf(unknownText(written), quoted)] : listPieces(cells, joined, quoted)
   }
   if (name === '#') {
     if (scope.positional === undefined) scope.findings.assumedEmpty++
-    return [{ text: String(scope.positional?.length ?? 0), splits: false, quoted }]
+    return [pieceOf(String(scope.positional?.length ?? 0), quoted)]
   }
   const found = findCell(scope, name, key === undefined ? '0' : arrayIndex(key, scope))
   if (found === 'unset' && unset === 'empty' && !scope.mayBeSet) {
     scope.findings.assumedEmpty++
-    return quoted ? [{ text: '', splits: false, quoted }] : []
+    return quoted ? [pieceOf('', quoted)] : []
   }
   if (found === 'unset' || found === 'unknown') {
     if (isOwnArgument(scope, name) && !scope.findings.missingArguments.has(name)) {
       scope.findings.missingArguments.set(name, scope.script.placeOf(position))
     }
-    return [{ text: unknownText(written), splits: false, quoted }]
+    return [pieceOf(unknownText(written), quoted)]
   }
-  return [{ text: found.text, splits: !quoted, quoted, place: quoted ? undefined : found.place }]
+  return [{ ...found, splits: !quoted, quoted }]
 }
 
 /** The key of `a[key]`: a number where it is arithmetic, else itself (an associative array). */
@@ -187,7 +251,7 @@ function arrayIndex(key: string, scope: Scope): string {
 function expandParameter(part: ParameterExpansion, scope: Scope, quoted: boolean, unset: 'unknown' | 'empty'): Piece[] {
   const { parameter: name, operation } = part
   const one = (text: string | undefined): Piece[] => [
-    { text: text ?? unknownText(part.text), splits: !quoted && text !== undefined, quoted },
+    pieceOf(text ?? unknownText(part.text), quoted, !quoted && text !== undefined),
   ]
   const key = part.index === undefined ? undefined : expandText(part.index, scope)
   const isList = key === '@' || key === '*' || name === '@' || name === '*'
@@ -249,13 +313,13 @@ function expandDefault(part: ParameterExpansion, found: Found, scope: Scope, quo
   const emptyCounts = operator.startsWith(':')
   const isSet = typeof found === 'object' && !(emptyCounts && found.text === '')
   const other = (): Piece[] => {
-    if (operand.parts === undefined) return [{ text: operand.value, splits: !quoted, quoted }]
+    if (operand.parts === undefined) return [pieceOf(operand.value, quoted, !quoted)]
     return operand.parts.flatMap(child => expandPart(child, scope, quoted, 'unknown'))
   }
-  if (found === 'unknown') return [{ text: unknownText(part.text), splits: false, quoted }]
-  if (operator.endsWith('+')) return isSet ? other() : [{ text: '', splits: !quoted, quoted }]
-  if (isSet) return [{ text: found.text, splits: !quoted, quoted, place: quoted ? undefined : found.place }]
-  if (operator.endsWith('?')) return [{ text: unknownText(part.text), splits: false, quoted }]
+  if (found === 'unknown') return [pieceOf(unknownText(part.text), quoted)]
+  if (operator.endsWith('+')) return isSet ? other() : [pieceOf('', quoted, !quoted)]
+  if (isSet) return [{ ...found, splits: !quoted, quoted }]
+  if (operator.endsWith('?')) return [pieceOf(unknownText(part.text), quoted)]
   const pieces = other()
   const text = pieces.map(piece => (piece === 'next' ? ' ' : piece.text)).join('')
   const place = scope.script.placeOf(part.pos)

@@ -26,23 +26,51 @@ export interface BashScript {
   placeOf(offset: number): Place
 }
 
-/** Where a script's text begins; `spread` is false where its line breaks are not those of the file. */
+/** Where a text was written: from each offset on it stands at another place. */
+export type Lines = readonly { readonly offset: number; readonly place: Place }[]
+
+/** Lines of a text whose line breaks are those of the file; undefined where it has none. */
+export function linesAsWritten(text: string, { file, line = 1 }: Place): Lines | undefined {
+  if (!text.includes('\n')) return undefined
+  let offset = 0
+  return text.split('\n').map((each, index) => {
+    const start = { offset, place: { file, line: line + index } }
+    offset += each.length + 1
+    return start
+  })
+}
+
+/** The place of one character of a text. */
+export function placeIn(lines: Lines, offset: number): Place | undefined {
+  return lines.findLast(line => line.offset <= offset)?.place
+}
+
+/** Places of a text that stands further behind in a longer one, or (below zero) of the rest of a text that is cut. */
+export function shiftLines(lines: Lines, by: number): Lines {
+  const shifted = lines.map(({ offset, place }) => ({ offset: offset + by, place }))
+  const first = shifted.findLastIndex(({ offset }) => offset <= 0)
+  return first < 0 ? shifted : shifted.slice(first)
+}
+
+/** Where a script's text begins. */
 export interface BashOrigin {
-  readonly file: string
-  readonly line: number
-  readonly spread: boolean
+  readonly place: Place
+  /** Where its parts stand; `as-written`: its line breaks are those of the file; undefined: all where it begins. */
+  readonly lines: Lines | 'as-written' | undefined
 }
 
 /** Parses a script; what cannot be parsed is listed in `tree.errors`, and the rest is there. */
-export function parseBash(text: string, origin: BashOrigin): BashScript {
+export function parseBash(text: string, { place, lines }: BashOrigin): BashScript {
+  const tree = parse(text)
+  if (lines === undefined) return { tree, placeOf: () => place }
+  if (lines !== 'as-written') return { tree, placeOf: offset => placeIn(lines, offset) ?? place }
   const lineStarts = [0]
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lineStarts.push(at + 1)
   return {
-    tree: parse(text),
+    tree,
     placeOf(offset) {
-      if (!origin.spread) return { file: origin.file, line: origin.line }
       const line = lineOf(lineStarts, offset)
-      return { file: origin.file, line: origin.line + line, column: offset - (lineStarts[line] ?? 0) + 1 }
+      return { file: place.file, line: (place.line ?? 1) + line, column: offset - (lineStarts[line] ?? 0) + 1 }
     },
   }
 }

@@ -1,3 +1,4 @@
+import { linesAsWritten } from './bash.ts'
 import { followScript } from './bash-run.ts'
 import type { Cell, Field, Findings } from './bash-scope.ts'
 import type { BranchArm, StartedCommand } from './bash-shell.ts'
@@ -57,7 +58,7 @@ export function findCommandLines(
   const { started, errors, unfollowed } = followScript(script, {
     file: context.file,
     firstLine: context.firstLine,
-    spread: true,
+    lines: 'as-written',
     variables: context.variables,
     arguments: given.length === 0 ? undefined : given,
     findings,
@@ -86,9 +87,10 @@ export function findCommandLines(
 export function peelCommand(words: readonly CommandWord[], context: CommandContext): CommandLine[] {
   const [first] = words
   if (first === undefined) return []
-  const fields = words.map(
-    (word): Field => ({ text: word.text ?? markUnknown(word.written), place: word.place, spread: true }),
-  )
+  const fields = words.map(({ text, written, place }): Field => {
+    const lines = text === undefined ? undefined : linesAsWritten(text, place)
+    return { text: text ?? markUnknown(written), place, lines }
+  })
   const started: StartedCommand = {
     words: fields,
     place: first.place,
@@ -138,7 +140,7 @@ function peelStarted(started: StartedCommand, findings: Findings, depth: number)
   const inner = followScript(script.text, {
     file: script.place.file,
     firstLine: script.place.line ?? 1,
-    spread: script.spread,
+    lines: script.lines,
     variables: environment,
     // `bash -c script name one two`: the name is $0, the arguments begin after it.
     arguments: rest.slice(1),

@@ -384,6 +384,28 @@ describe('where it stands', () => {
     expect(line?.arguments[0]?.place.line).toBe(2)
   })
 
+  test('an argument in a string over several lines points to its own', () => {
+    const [line] = find(
+      'LR=3\nARGS="--a 1 \\\n  --b $OUT/x \\\n  --lr $LR"\nMORE="$ARGS \\\n  --c"\nMORE+=" --d"\npython t.py $MORE --e',
+    ).commandLines
+    expect(line?.arguments.map(word => [word.written, word.place.line])).toEqual([
+      ['--a', 2],
+      ['1', 2],
+      ['--b', 3],
+      ['$OUT/x', 3],
+      ['--lr', 4],
+      ['3', 1],
+      ['--c', 6],
+      ['--d', 7],
+      ['--e', 8],
+    ])
+  })
+
+  test('a program in a string that bash -c is given points to where the string says it', () => {
+    const [line] = find('CMD="python t.py \\\n  --a 1"\nsrun bash -c "cd x; $CMD --rank \\$SLURM_PROCID"').commandLines
+    expect([line?.place.line, ...(line?.arguments ?? []).map(word => word.place.line)]).toEqual([1, 2, 2, 3, 3])
+  })
+
   test('a script that is no bash is warned about with its line, and the rest is read', () => {
     const { commandLines, warnings } = find('python a.py\nif [ 1 ; then\n')
     expect(commandLines.map(show)).toContain('a.py')

@@ -1,5 +1,5 @@
 import { openSync } from 'node:fs'
-import { ReadStream } from 'node:tty'
+import { isatty, ReadStream } from 'node:tty'
 
 /** Where keys come from. */
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean; readonly fd?: number }
@@ -49,30 +49,60 @@ export const plainPaint: Paint = {
   cyan: text => text,
 }
 
+/** The three streams of a run. */
+interface Streams {
+  readonly stdin: Input
+  readonly stdout: Output
+  readonly stderr: Output
+}
+
+const fileDescriptors = { stdin: 0, stdout: 1, stderr: 2 } as const
+
 /** The terminal of this process. `wantsColour` is `--color` or `--no-color`; undefined leaves it to the environment. */
 export function processTerminal(wantsColour?: boolean): Terminal {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
-  return describeTerminal(process, process.env, wantsColour)
+  // Node.js opens each stream when it is first looked at, which takes a millisecond that most runs can spare.
+  const streams = {
+    get stdin() {
+      return process.stdin
+    },
+    get stdout() {
+      return untilClosed(process.stdout)
+    },
+    get stderr() {
+      return untilClosed(process.stderr)
+    },
+  }
+  return describeTerminal(streams, process.env, wantsColour, name => isatty(fileDescriptors[name]))
 }
 
 /** What three streams and the environment allow: colour, width, questions. */
 export function describeTerminal(
-  streams: { readonly stdin: Input; readonly stdout: Output; readonly stderr: Output },
+  streams: Streams,
   environment: Readonly<Record<string, string | undefined>>,
   wantsColour?: boolean,
+  isTerminal: (name: keyof Streams) => boolean = name => streams[name].isTTY === true,
 ): Terminal {
-  const { stdin, stdout, stderr } = streams
+  const outputs = (['stdout', 'stderr'] as const).filter(isTerminal)
   return {
-    stdin,
-    stdout,
-    stderr,
-    environment,
-    columns: columnsOf([stdout, stderr], environment),
-    colour: {
-      stdout: wantsColour ?? showsColour(stdout, environment),
-      stderr: wantsColour ?? showsColour(stderr, environment),
+    get stdin() {
+      return streams.stdin
     },
-    interactive: stdin.isTTY === true && stderr.isTTY === true && !runsInCi(environment),
+    get stdout() {
+      return streams.stdout
+    },
+    get stderr() {
+      return streams.stderr
+    },
+    environment,
+    columns: columnsOf(
+      outputs.map(name => streams[name]),
+      environment,
+    ),
+    colour: {
+      stdout: wantsColour ?? showsColour(outputs.includes('stdout'), environment),
+      stderr: wantsColour ?? showsColour(outputs.includes('stderr'), environment),
+    },
+    interactive: isTerminal('stdin') && outputs.includes('stderr') && !runsInCi(environment),
   }
 }
 
@@ -142,16 +172,16 @@ export async function withSpinner<T>(terminal: Terminal, text: string, work: Pro
 }
 
 /** `NO_COLOR` (no-color.org), then `FORCE_COLOR` (force-color.org), then whether the stream is a terminal that can. */
-function showsColour(stream: Output, environment: Readonly<Record<string, string | undefined>>): boolean {
+function showsColour(isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean {
   const { NO_COLOR: none, FORCE_COLOR: force, TERM: kind } = environment
   if (none !== undefined && none !== '') return false
   if (force !== undefined && force !== '') return force !== '0' && force !== 'false'
-  return stream.isTTY === true && kind !== 'dumb'
+  return isTerminal && kind !== 'dumb'
 }
 
 /** The first stream that is a terminal says it; else `COLUMNS`, which scripts set for what they start. */
-function columnsOf(streams: readonly Output[], environment: Readonly<Record<string, string | undefined>>): number {
-  const terminalColumns = streams.find(stream => stream.isTTY === true && stream.columns)?.columns
+function columnsOf(terminals: readonly Output[], environment: Readonly<Record<string, string | undefined>>): number {
+  const terminalColumns = terminals.find(stream => stream.columns)?.columns
   const named = Number(environment['COLUMNS'])
   return terminalColumns ?? (Number.isInteger(named) && named > 0 ? named : usualColumns)
 }
@@ -163,6 +193,10 @@ function runsInCi(environment: Readonly<Record<string, string | undefined>>): bo
 }
 
 /** A reader that has seen enough (`| head`) is no failure. */
+function untilClosed(stream: NodeJS.WriteStream): NodeJS.WriteStream {
+  return stream.listeners('error').includes(ignoreClosedPipe) ? stream : stream.on('error', ignoreClosedPipe)
+}
+
 function ignoreClosedPipe(error: Error & { readonly code?: string }): void {
   if (error.code !== 'EPIPE') throw error
 }

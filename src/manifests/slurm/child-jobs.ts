@@ -16,7 +16,7 @@ export function findChildScripts(manifest: Manifest): readonly ChildScript[] {
   const { started } = followScript(manifest.text, {
     file: manifest.name,
     firstLine: 1,
-    spread: true,
+    lines: 'as-written',
     variables: {},
     arguments:
       manifest.scriptArguments.length === 0

@@ -1,5 +1,6 @@
 import { numberIn, type Row, type Table } from './csv.ts'
-import { type Likeness, type MeasuredRun, type RunTraits, sizeNames } from './nearest-runs.ts'
+import type { ModelKind } from './model.ts'
+import { type Counted, type Likeness, type MeasuredRun, type RunTraits, sizeNames } from './nearest-runs.ts'
 import type { Calibration } from './throughput.ts'
 
 /** Constants of efficiency.csv by name; a missing one is a fault of the table, which a test looks for. */
@@ -10,16 +11,22 @@ export function readCalibration(efficiency: Table, measuredRuns: Table): Calibra
   const constants = Object.fromEntries(
     efficiency.rows().map(row => [row['constant'] ?? '', numberIn(row, 'value') ?? Number.NaN]),
   )
-  return calibrationOf(constants, measuredRuns.rows().map(measuredRunOf))
+  const known = new Map<ModelKind, readonly MeasuredRun[]>()
+  return calibrationOf(constants, kind => {
+    const runs = known.get(kind) ?? measuredRuns.rowsWith('kind', kind).map(measuredRunOf)
+    known.set(kind, runs)
+    return runs
+  })
 }
 
-/** A calibration from constants by name: those of the likeness are called `likeness.` and `distance.`. */
-export function calibrationOf(constants: Constants, runs: readonly MeasuredRun[]): Calibration {
+/** A calibration from constants by name: those of the likeness are called `likeness.shape.gpu`, `distance.table.tensor`. */
+export function calibrationOf(constants: Constants, runsOf: Calibration['runsOf']): Calibration {
   const value = (name: string): number => constants[name] ?? Number.NaN
   return {
     efficiency: {
       matrixShare: value('matrixShare'),
       fp8MatrixShare: value('fp8MatrixShare'),
+      vectorShare: value('vectorShare'),
       attentionShare: value('attentionShare'),
       convolutionShare: value('convolutionShare'),
       convolutionBytesPerFlop: value('convolutionBytesPerFlop'),
@@ -31,33 +38,37 @@ export function calibrationOf(constants: Constants, runs: readonly MeasuredRun[]
       optimizerBytes: value('optimizerBytes'),
       linkShare: value('linkShare'),
       networkShare: value('networkShare'),
+      decodeShare: value('decodeShare'),
       elapsedFactor: value('elapsedFactor'),
       startSeconds: value('startSeconds'),
-      rangeFactor: value('rangeFactor'),
+      rangeFactor: { rate: value('rangeFactor'), elapsed: value('elapsedRangeFactor') },
       assumptionSpread: value('assumptionSpread'),
     },
-    likeness: likenessOf(value),
-    runs,
+    likeness: {
+      shape: likenessOf('shape', value),
+      table: likenessOf('table', value),
+      guess: likenessOf('guess', value),
+    },
+    runsOf,
   }
 }
 
-function likenessOf(value: (name: string) => number): Likeness {
-  const spread = (name: string): number => value(`likeness.${name}`)
+function likenessOf(counted: Counted, value: (name: string) => number): Likeness {
+  const spread = (name: string): number => value(`likeness.${counted}.${name}`)
   return {
-    everything: spread('everything'),
     kind: spread('kind'),
     architecture: spread('architecture'),
     gpu: spread('gpu'),
     precision: spread('precision'),
     model: spread('model'),
-    guessedModel: spread('guessedModel'),
     modelOnGpu: spread('modelOnGpu'),
     stack: spread('stack'),
     stackOnKind: spread('stackOnKind'),
     near: spread('near'),
     elapsed: spread('elapsed'),
     noise: spread('noise'),
-    distances: sizeNames.map(name => value(`distance.${name}`)),
+    elapsedNoise: spread('elapsedNoise'),
+    distances: sizeNames.map(name => value(`distance.${counted}.${name}`)),
   }
 }
 
@@ -66,7 +77,7 @@ export const measuredRunColumns = [
   'id',
   'model',
   'kind',
-  'guessed',
+  'counted',
   'stack',
   'gpu',
   'architecture',
@@ -84,7 +95,7 @@ export function measuredRunOf(row: Row): MeasuredRun {
   const traits: RunTraits = {
     model: text('model'),
     kind: oneOf(kinds, text('kind'), 'other'),
-    guessed: text('guessed') === 'yes',
+    counted: oneOf(['shape', 'table', 'guess'] as const, text('counted'), 'guess'),
     ...(stack === '' ? {} : { stack }),
     gpu: text('gpu'),
     architecture: text('architecture'),

@@ -14,8 +14,13 @@ export interface Hardware {
 /** One direction of a x16 slot as copies reach it, by PCIe generation (NVIDIA bandwidthTest on common servers). */
 const pcieBytesPerSecond: Readonly<Record<number, number>> = { 3: 12e9, 4: 24e9, 5: 48e9, 6: 96e9 }
 
-/** A machine whose network nobody told: 100 Gbit/s, the middle of what clouds sell with eight GPUs. */
-export const usualNetworkBytesPerSecond = 12.5e9
+/**
+ * A network nobody described. Machines with NVLink between all GPUs are built with an adapter for each: 100 Gbit/s on a V100, 200 on an
+ * A100, 400 on an H100, about a 24th of NVLink's both-direction figure (DGX data sheets). Others get 100 Gbit/s for the whole machine.
+ */
+const networkShareOfLink = 1 / 24
+const usualNetworkBytesPerSecond = 12.5e9
+const leastSwitchedLink = 300e9
 
 /** What one GPU can send to its neighbours in the machine: NVLink (half of its both-direction figure), else the PCIe slot. */
 export function linkRate({ gpu, linkBytesPerSecond }: Hardware): number {
@@ -25,8 +30,10 @@ export function linkRate({ gpu, linkBytesPerSecond }: Hardware): number {
 
 /** What one GPU gets of its machine's network. */
 export function networkRate(hardware: Hardware): number {
-  const perMachine = hardware.networkBytesPerSecond ?? usualNetworkBytesPerSecond
-  return perMachine / Math.min(hardware.gpuCount, hardware.gpusPerMachine)
+  const inUse = Math.min(hardware.gpuCount, hardware.gpusPerMachine)
+  if (hardware.networkBytesPerSecond !== undefined) return hardware.networkBytesPerSecond / inUse
+  const link = hardware.gpu.linkBytesPerSecond ?? 0
+  return link >= leastSwitchedLink ? link * networkShareOfLink : usualNetworkBytesPerSecond / inUse
 }
 
 /** Shares of a wire's rate that collectives reach. */

@@ -1,13 +1,15 @@
 import type { ModelKind } from './model.ts'
 import type { Precision, TrainingMethod } from './workload.ts'
 
+/** Where the FLOPs of a network come from: its shape, the model table, or a guess from its size. */
+export type Counted = 'shape' | 'table' | 'guess'
+
 /** What two runs may have in common: by it the error of one says something about the error of the other. */
 export interface RunTraits {
   /** Name, or layers and width of a transformer: many names have the same shape. */
   readonly model: string
   readonly kind: ModelKind
-  /** Its FLOPs are a guess, neither of a shape nor of a table. */
-  readonly guessed: boolean
+  readonly counted: Counted
   /** Framework; absent where nobody said. */
   readonly stack?: string
   readonly gpu: string
@@ -31,6 +33,7 @@ export const sizeNames = [
   'pipeline',
   'recompute',
   'sharding',
+  'outputTokens',
 ] as const
 
 /** A run whose time is known, and by how much the step model missed it: ln(actual / modelled). */
@@ -40,22 +43,24 @@ export interface MeasuredRun {
   readonly logError: number
 }
 
-/** Standard deviations of what a shared trait explains, of noise, and the distances over which sizes matter. */
+/**
+ * Standard deviations of what a shared trait explains, of noise, and the distances over which sizes matter. Runs whose FLOPs are known by
+ * their shape are alike in other ways than those whose FLOPs are a guess, so each kind of count has its own.
+ */
 export interface Likeness {
-  readonly everything: number
   readonly kind: number
   readonly architecture: number
   readonly gpu: number
   readonly precision: number
   readonly model: number
-  /** Beside `model` for networks whose FLOPs are a guess. */
-  readonly guessedModel: number
   readonly modelOnGpu: number
   readonly stack: number
   readonly stackOnKind: number
   readonly near: number
   readonly elapsed: number
   readonly noise: number
+  /** Beside `noise` for whole runs, whose evaluation, restarts and waiting nobody publishes. */
+  readonly elapsedNoise: number
   readonly distances: readonly number[]
 }
 
@@ -79,13 +84,16 @@ export function estimateLogError(traits: RunTraits, runs: readonly MeasuredRun[]
     .map(run => ({ run, covariance: covarianceOf(traits, run.traits, likeness) }))
     .sort((a, b) => b.covariance - a.covariance)
     .slice(0, askedRuns)
-  const variance = varianceOf(traits, likeness) + likeness.noise ** 2
+  const noise = noiseVariance(traits, likeness)
+  const variance = varianceOf(traits, likeness) + noise
   if (asked.length === 0) return { mean: 0, sigma: Math.sqrt(variance), nearest: undefined }
   const matrix = asked.map((a, row) =>
     asked
       .slice(0, row + 1)
       .map(
-        (b, column) => covarianceOf(a.run.traits, b.run.traits, likeness) + (row === column ? likeness.noise ** 2 : 0),
+        (b, column) =>
+          covarianceOf(a.run.traits, b.run.traits, likeness) +
+          (row === column ? noiseVariance(a.run.traits, likeness) : 0),
       ),
   )
   const factor = choleskyFactor(matrix)
@@ -99,7 +107,7 @@ export function estimateLogError(traits: RunTraits, runs: readonly MeasuredRun[]
   )
   const mean = half.reduce((sum, value, index) => sum + value * (errors[index] ?? 0), 0)
   const explained = half.reduce((sum, value) => sum + value * value, 0)
-  return { mean, sigma: Math.sqrt(Math.max(likeness.noise ** 2, variance - explained)), nearest: asked[0]?.run }
+  return { mean, sigma: Math.sqrt(Math.max(noise, variance - explained)), nearest: asked[0]?.run }
 }
 
 /** Spread of a run of which nothing is known but its traits; a stack nobody named may be any. */
@@ -108,27 +116,33 @@ function varianceOf(traits: RunTraits, likeness: Likeness): number {
   return covarianceOf(named, named, likeness)
 }
 
+/** What a run's error has that no other run shares, as a variance. */
+export function noiseVariance(traits: RunTraits, likeness: Likeness): number {
+  return likeness.noise ** 2 + (traits.measured === 'elapsed' ? likeness.elapsedNoise ** 2 : 0)
+}
+
 /** How much of their error two runs share, as a covariance of log errors. */
 export function covarianceOf(a: RunTraits, b: RunTraits, likeness: Likeness): number {
-  const sameKind = a.kind === b.kind && a.guessed === b.guessed && isInference(a) === isInference(b)
+  const sameKind = a.kind === b.kind && a.counted === b.counted && isInference(a) === isInference(b)
+  if (!sameKind) return 0
+  let covariance = likeness.kind ** 2
+  if (a.measured === 'elapsed' && b.measured === 'elapsed') covariance += likeness.elapsed ** 2
   const sameArchitecture = a.architecture === b.architecture
   const samePrecision = a.precision === b.precision
-  const sameModel = a.model === b.model && sameKind
-  const sameStack = a.stack !== undefined && a.stack === b.stack
-  const nearness = Math.exp(-squaredDistance(a.sizes, b.sizes, likeness.distances) / 2)
-  let covariance = likeness.everything ** 2
-  if (sameKind) covariance += likeness.kind ** 2
-  if (sameKind && sameArchitecture) covariance += likeness.architecture ** 2
-  if (sameKind && a.gpu === b.gpu) covariance += likeness.gpu ** 2
-  if (sameKind && sameArchitecture && samePrecision && a.method === b.method) covariance += likeness.precision ** 2
-  if (sameModel) covariance += likeness.model ** 2
-  if (sameModel && a.guessed) covariance += likeness.guessedModel ** 2
-  if (sameModel && a.gpu === b.gpu && samePrecision) covariance += likeness.modelOnGpu ** 2
-  if (sameStack) covariance += likeness.stack ** 2
-  if (sameStack && sameKind && sameArchitecture && samePrecision)
-    covariance += likeness.stackOnKind ** 2 * nearness ** 0.1
-  if (sameStack && sameKind && samePrecision) covariance += likeness.near ** 2 * nearness
-  if (a.measured === 'elapsed' && b.measured === 'elapsed') covariance += likeness.elapsed ** 2
+  if (sameArchitecture) covariance += likeness.architecture ** 2
+  if (a.gpu === b.gpu) covariance += likeness.gpu ** 2
+  if (sameArchitecture && samePrecision && a.method === b.method) covariance += likeness.precision ** 2
+  if (a.model === b.model) {
+    covariance += likeness.model ** 2
+    if (a.gpu === b.gpu && samePrecision) covariance += likeness.modelOnGpu ** 2
+  }
+  if (a.stack === undefined || a.stack !== b.stack) return covariance
+
+  covariance += likeness.stack ** 2
+  if (!samePrecision) return covariance
+  const distance = squaredDistance(a.sizes, b.sizes, likeness.distances)
+  covariance += likeness.near ** 2 * Math.exp(-distance / 2)
+  if (sameArchitecture) covariance += likeness.stackOnKind ** 2 * Math.exp(-distance / 20)
   return covariance
 }
 
@@ -138,7 +152,10 @@ function isInference(traits: RunTraits): boolean {
 
 function squaredDistance(a: readonly number[], b: readonly number[], distances: readonly number[]): number {
   let sum = 0
-  for (const [index, value] of a.entries()) sum += ((value - (b[index] ?? value)) / (distances[index] ?? 1)) ** 2
+  for (let index = 0; index < distances.length; index++) {
+    const difference = ((a[index] ?? 0) - (b[index] ?? 0)) / (distances[index] ?? 1)
+    sum += difference * difference
+  }
   return sum
 }
 

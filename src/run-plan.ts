@@ -18,6 +18,8 @@ export interface Plan {
   /** Micro-batches one data-parallel rank works through in a step. */
   readonly microBatches: number
   readonly cpuOffload: boolean
+  /** The micro-batch follows from what the workload says. */
+  readonly isBatchKnown: boolean
   /** What nobody said, and what was taken for it. */
   readonly assumed: readonly string[]
 }
@@ -73,6 +75,7 @@ export function planRun(workload: Workload, hardware: Hardware): Plan | undefine
     split,
     ...batchesOf(workload, split, tokensPerSample, assumed),
     cpuOffload: workload.cpuOffload?.value ?? false,
+    isBatchKnown: workload.microBatch !== undefined || workload.globalBatch !== undefined,
     assumed,
   }
 }
@@ -176,6 +179,12 @@ function powerOfTwo(atLeast: number): number {
   return 2 ** Math.max(0, Math.ceil(Math.log2(atLeast)))
 }
 
+/** A pipeline works through single samples, so that its stages seldom idle. */
+function usualMicroBatch(tokensPerSample: number, pipeline: number): number {
+  if (tokensPerSample === 1) return usualMicroBatchSamples
+  return pipeline > 1 ? 1 : Math.max(1, Math.floor(usualMicroBatchTokens / tokensPerSample))
+}
+
 /** The global batch stays as it is on any number of GPUs; only what one GPU takes of it at a time changes. */
 function batchesOf(
   workload: Workload,
@@ -183,8 +192,7 @@ function batchesOf(
   tokensPerSample: number,
   assumed: string[],
 ): { globalBatch: number; microBatch: number; microBatches: number } {
-  const usual =
-    tokensPerSample > 1 ? Math.max(1, Math.floor(usualMicroBatchTokens / tokensPerSample)) : usualMicroBatchSamples
+  const usual = usualMicroBatch(tokensPerSample, pipeline)
   const accumulation = workload.gradientAccumulation?.value
   const total = workload.globalBatch?.value
   const share = total === undefined ? undefined : Math.max(1, total / data)

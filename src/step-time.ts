@@ -1,13 +1,16 @@
 import { allReduceSeconds, gatherSeconds, type Hardware, type WireEfficiency } from './communication.ts'
-import { layerParameterCount, trainingFlops } from './flops.ts'
+import { type Flops, layerParameterCount, trainingFlops } from './flops.ts'
 import type { Gpu } from './gpu.ts'
 import { type Plan, peakFlops } from './run-plan.ts'
+import type { Precision } from './workload.ts'
 
 /** Constants of the step model; fitted by pricing-data/scripts/fit-efficiency.ts, kept in pricing-data/efficiency.csv with their units. */
 export interface StepEfficiency extends WireEfficiency {
   /** Shares of the dense peak that large matrix products and attention kernels reach. */
   readonly matrixShare: number
   readonly fp8MatrixShare: number
+  /** The same for FP32 without tensor cores, whose small peak is easier to reach. */
+  readonly vectorShare: number
   readonly attentionShare: number
   /** Share of the peak that convolutions reach, and the bytes they move for each FLOP. */
   readonly convolutionShare: number
@@ -62,32 +65,43 @@ function exposed(communication: number, compute: number, { overlapShare }: StepE
 
 /** Forward and backward of one micro-batch on one GPU. */
 function microBatchCompute(plan: Plan, hardware: Hardware, efficiency: StepEfficiency): number {
-  const { gpu } = hardware
-  const peak = peakFlops(gpu, plan.precision) ?? 0
   const flops = trainingFlops(plan.forwardPerSample, plan.method, plan.recompute)
+  return computeSeconds(plan, hardware.gpu, efficiency, flops, plan.recompute === 'full' ? 4 : 3)
+}
+
+/**
+ * One GPU's computation for a micro-batch of samples of so many FLOPs: matrix products, attention, and the element-wise kernels between
+ * them, of which a training step has three passes and a forward pass one.
+ */
+export function computeSeconds(plan: Plan, gpu: Gpu, efficiency: StepEfficiency, flops: Flops, passes: number): number {
+  const peak = peakFlops(gpu, plan.precision) ?? 0
   const share = plan.microBatch / (plan.split.tensor * plan.split.pipeline * plan.split.context)
   const { shape } = plan.model
   if (shape === undefined || plan.model.forwardFlopsPerSample !== undefined) {
     const work = (flops.matrix + flops.attention) * share
     const width = plan.precision === 'fp32' || plan.precision === 'tf32' ? 2 : 1
     const traffic = (work * efficiency.convolutionBytesPerFlop * width) / gpu.bandwidthBytesPerSecond
-    return work / (peak * efficiency.convolutionShare) + traffic
+    const reached = plan.precision === 'fp32' ? efficiency.vectorShare : efficiency.convolutionShare
+    return work / (peak * reached) + traffic
   }
   const tokens = (plan.microBatch * plan.tokensPerSample) / plan.split.context
   const width = shape.hidden / plan.split.tensor
   const filled =
     (tokens / (tokens + efficiency.halfEfficiencyTokens)) * (width / (width + efficiency.halfEfficiencyWidth))
-  const matrixShare = plan.precision === 'fp8' ? efficiency.fp8MatrixShare : efficiency.matrixShare
   // Attention stays in 16 bits when the matrices go to FP8.
   const attentionPeak = plan.precision === 'fp8' ? (peakFlops(gpu, 'bf16') ?? peak) : peak
-  const matrixSeconds = (flops.matrix * share) / (peak * matrixShare * filled)
+  const matrixSeconds = (flops.matrix * share) / (peak * matrixShareOf(plan.precision, efficiency) * filled)
   const attentionSeconds = (flops.attention * share) / (attentionPeak * efficiency.attentionShare)
-  const passes = plan.recompute === 'full' ? 4 / 3 : 1
   const layers = shape.layers / plan.split.pipeline
-  const elementwise =
-    tokens * layers * width * efficiency.elementwiseBytes * passes * (plan.precision === 'fp32' ? 2 : 1)
-  const work = matrixSeconds + attentionSeconds + elementwise / gpu.bandwidthBytesPerSecond
-  return smoothMaximum(work, layers * efficiency.launchSecondsPerLayer * passes)
+  const bytesPerLayer = tokens * width * efficiency.elementwiseBytes * (plan.precision === 'fp32' ? 2 : 1)
+  const elementwiseSeconds = (layers * bytesPerLayer * passes) / 3 / gpu.bandwidthBytesPerSecond
+  const launchSeconds = (layers * efficiency.launchSecondsPerLayer * passes) / 3
+  return smoothMaximum(matrixSeconds + attentionSeconds + elementwiseSeconds, launchSeconds)
+}
+
+function matrixShareOf(precision: Precision, efficiency: StepEfficiency): number {
+  if (precision === 'fp32') return efficiency.vectorShare
+  return precision === 'fp8' ? efficiency.fp8MatrixShare : efficiency.matrixShare
 }
 
 /** Host and GPU work side by side; where both take alike, neither hides the other quite. */

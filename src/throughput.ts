@@ -1,14 +1,17 @@
 import type { Hardware } from './communication.ts'
-import { estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from './nearest-runs.ts'
+import { type InferenceEfficiency, inferenceSeconds } from './inference-time.ts'
+import type { Model, ModelKind } from './model.ts'
+import { type Counted, estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from './nearest-runs.ts'
 import { type Plan, planRun } from './run-plan.ts'
-import { type StepEfficiency, type StepTime, stepTime } from './step-time.ts'
+import { stepTime } from './step-time.ts'
 import type { Workload } from './workload.ts'
 
 /** All that was fitted on published runs: pricing-data/efficiency.csv, and the runs that it was fitted on. */
 export interface Calibration {
-  readonly efficiency: StepEfficiency & RunEfficiency
-  readonly likeness: Likeness
-  readonly runs: readonly MeasuredRun[]
+  readonly efficiency: InferenceEfficiency & RunEfficiency
+  readonly likeness: Readonly<Record<Counted, Likeness>>
+  /** Measured runs of networks of this kind: only they are alike enough to be asked. */
+  runsOf(kind: ModelKind): readonly MeasuredRun[]
 }
 
 /** Constants of a whole run. */
@@ -17,8 +20,8 @@ export interface RunEfficiency {
   readonly elapsedFactor: number
   /** From the launcher's start to the first step. */
   readonly startSeconds: number
-  /** Widens the ranges so that 8 of 10 runs not fitted on fall inside. */
-  readonly rangeFactor: number
+  /** Widens the ranges so that 8 of 10 runs not fitted on fall inside; rates and whole runs apart. */
+  readonly rangeFactor: Readonly<Record<RunTraits['measured'], number>>
   /** Spread that each assumption adds, as a standard deviation of the logarithm. */
   readonly assumptionSpread: number
 }
@@ -26,7 +29,6 @@ export interface RunEfficiency {
 /** How fast a run goes on some hardware: log-normal around `secondsPerSample`. */
 export interface Pace {
   readonly plan: Plan
-  readonly step: StepTime
   /** ln(expected / step model) by the measured runs like it. */
   readonly correction: number
   /** Seconds of the whole job for one sample. */
@@ -49,20 +51,18 @@ export function predictPace(
 ): Pace | undefined {
   const plan = planRun(workload, hardware)
   if (plan === undefined) return undefined
-  const { efficiency, likeness, runs } = calibration
-  const step = stepTime(plan, hardware, efficiency)
-  const error = estimateLogError(traitsOf(plan, workload, hardware, measured), runs, likeness)
+  const { efficiency, likeness } = calibration
+  const traits = traitsOf(plan, workload, hardware, measured)
+  const error = estimateLogError(traits, calibration.runsOf(traits.kind), likeness[traits.counted])
   const sigma = Math.hypot(
-    error.sigma * efficiency.rangeFactor,
+    error.sigma * efficiency.rangeFactor[measured],
     efficiency.assumptionSpread * Math.sqrt(plan.assumed.length),
   )
-  if (sigma > greatestSigma) return undefined
-  const factor = measured === 'elapsed' ? efficiency.elapsedFactor : 1
+  if (!(sigma <= greatestSigma)) return undefined
   return {
     plan,
-    step,
     correction: error.mean,
-    secondsPerSample: (step.seconds / plan.globalBatch) * factor * Math.exp(error.mean),
+    secondsPerSample: modelledSeconds(plan, workload, hardware, efficiency, measured) * Math.exp(error.mean),
     sigma,
     nearest: error.nearest,
   }
@@ -79,10 +79,23 @@ export function measuredRun(
 ): MeasuredRun | undefined {
   const plan = planRun(workload, hardware)
   if (plan === undefined) return undefined
-  const factor = measured === 'elapsed' ? calibration.efficiency.elapsedFactor : 1
-  const modelled = (stepTime(plan, hardware, calibration.efficiency).seconds / plan.globalBatch) * factor
-  const logError = Math.log(secondsPerSample / modelled)
-  return { id, traits: traitsOf(plan, workload, hardware, measured), logError }
+  const modelled = modelledSeconds(plan, workload, hardware, calibration.efficiency, measured)
+  return { id, traits: traitsOf(plan, workload, hardware, measured), logError: Math.log(secondsPerSample / modelled) }
+}
+
+/** Seconds of one sample by the formulas alone. */
+function modelledSeconds(
+  plan: Plan,
+  workload: Workload,
+  hardware: Hardware,
+  efficiency: Calibration['efficiency'],
+  measured: RunTraits['measured'],
+): number {
+  const steady =
+    workload.purpose === 'train'
+      ? stepTime(plan, hardware, efficiency).seconds / plan.globalBatch
+      : inferenceSeconds(plan, hardware, efficiency, workload.outputTokens?.value)
+  return measured === 'elapsed' ? steady * efficiency.elapsedFactor : steady
 }
 
 function traitsOf(
@@ -95,10 +108,10 @@ function traitsOf(
   const shards = { none: 0, optimizer: 0.5, gradients: 0.7, weights: 1, unknown: 0 }
   const recomputes = { none: 0, selective: 0.5, full: 1 }
   return {
-    model: model.shape === undefined ? modelKey(model.name) : `${model.shape.layers}x${model.shape.hidden}`,
+    model: model.shape === undefined ? plainKey(model.name) : `${model.shape.layers}x${model.shape.hidden}`,
     kind: model.kind,
-    guessed: model.shape === undefined && model.forwardFlopsPerSample === undefined,
-    ...(workload.framework === undefined ? {} : { stack: workload.framework.value }),
+    counted: countedOf(model),
+    ...(workload.framework === undefined ? {} : { stack: plainKey(workload.framework.value) }),
     gpu: gpu.name,
     architecture: gpu.architecture,
     precision: plan.precision,
@@ -114,17 +127,31 @@ function traitsOf(
       Math.log(split.pipeline),
       recomputes[plan.recompute],
       split.data > 1 ? shards[split.sharding] : 0,
+      Math.log(1 + (workload.outputTokens?.value ?? 0)),
     ],
   }
 }
 
-/** A model's name without its version, remarks in brackets and punctuation: `ResNet-50 v1.5 (MLPerf)` is `resnet50`. */
-export function modelKey(name: string): string {
+function countedOf(model: Model): Counted {
+  if (model.forwardFlopsPerSample !== undefined) return 'table'
+  return model.shape === undefined ? 'guess' : 'shape'
+}
+
+/** A name without remarks in brackets, versions and punctuation: `ResNet-50 v1.5 (MLPerf)` is `resnet50`, `Megatron-LM` is `megatronlm`. */
+export function plainKey(name: string): string {
   return name
     .toLowerCase()
     .replace(/\(.*?\)/g, '')
-    .replace(/\bv\d+(\.\d+)?\b/g, '')
+    .replace(/\bv\d+\b|\bv?\d+(\.\d+)+/g, '')
     .replace(/[^a-z0-9]/g, '')
+}
+
+/** A calibration that knows one more run. */
+export function withRun(calibration: Calibration, run: MeasuredRun): Calibration {
+  return {
+    ...calibration,
+    runsOf: kind => (kind === run.traits.kind ? [...calibration.runsOf(kind), run] : calibration.runsOf(kind)),
+  }
 }
 
 /** Time on other hardware as a multiple of the time on known hardware, and the spread of its logarithm. */
@@ -144,12 +171,12 @@ export function scaleBetween(
   calibration: Calibration,
 ): Scale | undefined {
   const known = workload?.model === undefined ? unknownNetwork : workload
-  const there = predictPace(known, from, calibration, 'elapsed', Number.POSITIVE_INFINITY)
+  const there = predictPace(known, from, calibration, 'rate', Number.POSITIVE_INFINITY)
   if (there === undefined) return undefined
-  const anchor = measuredRun('declared', known, from, calibration, 'elapsed', there.secondsPerSample)
+  const anchor = measuredRun('declared', known, from, calibration, 'rate', there.secondsPerSample)
   if (anchor === undefined) return undefined
-  const anchored = { ...calibration, runs: [...calibration.runs, anchor] }
-  const here = predictPace(known, to, anchored, 'elapsed')
+  const anchored = withRun(calibration, anchor)
+  const here = predictPace(known, to, anchored, 'rate')
   return here === undefined ? undefined : { factor: here.secondsPerSample / there.secondsPerSample, sigma: here.sigma }
 }
 

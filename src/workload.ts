@@ -43,6 +43,8 @@ export interface Workload {
   readonly microBatch?: Sourced<number>
   readonly gradientAccumulation?: Sourced<number>
   readonly sequenceLength?: Sourced<number>
+  /** Tokens generated for each sample, where a model generates; `sequenceLength` is then its prompt. */
+  readonly outputTokens?: Sourced<number>
   readonly precision?: Sourced<Precision>
   readonly method?: Sourced<TrainingMethod>
   readonly loraRank?: Sourced<number>

@@ -82,7 +82,10 @@ describe('memory of one GPU', () => {
     })
     expect(itemBytes(selective, 'a100-80gb', 1, 'activations')).toBe(2048 * 4 * 6144 * 34 * 48)
     const none = training(model, { flashAttention: said(false), microBatch: said(4) })
-    expect(itemBytes(none, 'a100-80gb', 1, 'activations')).toBeCloseTo(2048 * 4 * 6144 * 48 * (34 + (5 * 64 * 2048) / 6144), 0)
+    expect(itemBytes(none, 'a100-80gb', 1, 'activations')).toBeCloseTo(
+      2048 * 4 * 6144 * 48 * (34 + (5 * 64 * 2048) / 6144),
+      0,
+    )
   })
 
   it('keeps 10 bytes for every logit', () => {

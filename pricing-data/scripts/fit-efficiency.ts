@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Constants, calibrationOf, measuredRunColumns } from '../../src/calibration.ts'
 import { openTable } from '../../src/csv.ts'
-import { type MeasuredRun, sizeNames } from '../../src/nearest-runs.ts'
+import { type Counted, type MeasuredRun, sizeNames } from '../../src/nearest-runs.ts'
 import { readTables } from '../../src/pricing-data.ts'
 import { measuredRun } from '../../src/throughput.ts'
 import { groupBy, leaveOut } from './held-out.ts'
@@ -29,6 +29,7 @@ const share = (start: number, most: number): Parameter => ({ start, least: 0.05,
 const transformerParameters: Readonly<Record<string, Parameter>> = {
   matrixShare: share(0.7, 0.85),
   fp8MatrixShare: share(0.55, 0.85),
+  vectorShare: share(0.7, 0.95),
   attentionShare: share(0.4, 0.75),
   halfEfficiencyTokens: { start: 300, least: 20, most: 2000, unit: 'tokens' },
   halfEfficiencyWidth: { start: 200, least: 10, most: 1000, unit: 'units of width' },
@@ -46,29 +47,51 @@ const convolutionParameters: Readonly<Record<string, Parameter>> = {
   convolutionBytesPerFlop: { start: 0.012, least: 1e-3, most: 0.1, unit: 'bytes / FLOP' },
 }
 
+/** The constant that generated answers fix. */
+const generationParameters: Readonly<Record<string, Parameter>> = { decodeShare: share(0.65, 0.85) }
+
 /** Constants of the likeness of runs: spreads are standard deviations of ln(time), distances are in ln(size). */
-const likenessParameters: Readonly<Record<string, Parameter>> = {
-  ...Object.fromEntries(
-    Object.entries({
-      everything: 0.05,
-      kind: 0.1,
-      architecture: 0.15,
-      gpu: 0.1,
-      precision: 0.15,
-      model: 0.15,
-      guessedModel: 2,
-      modelOnGpu: 0.1,
-      stack: 0.15,
-      stackOnKind: 0.15,
-      near: 0.15,
-      elapsed: 0.15,
-      noise: 0.05,
-    }).map(([name, start]) => [`likeness.${name}`, { start, least: 0.01, most: 4, unit: 'sigma of ln(time)' }]),
-  ),
-  ...Object.fromEntries(
-    sizeNames.map(name => [`distance.${name}`, { start: 1.5, least: 0.2, most: 20, unit: 'ln(size)' }]),
-  ),
+const spreads: Readonly<Record<string, Readonly<Record<Counted, number>>>> = {
+  kind: { shape: 0.12, table: 0.2, guess: 0.3 },
+  architecture: { shape: 0.05, table: 0.1, guess: 0.1 },
+  gpu: { shape: 0.12, table: 0.17, guess: 0.2 },
+  precision: { shape: 0.15, table: 0.2, guess: 0.25 },
+  model: { shape: 0.05, table: 0.6, guess: 1.9 },
+  modelOnGpu: { shape: 0.06, table: 0.1, guess: 0.15 },
+  stack: { shape: 0.2, table: 0.3, guess: 0.3 },
+  stackOnKind: { shape: 0.12, table: 0.12, guess: 0.15 },
+  near: { shape: 0.25, table: 0.3, guess: 0.7 },
+  elapsed: { shape: 0.15, table: 0.15, guess: 0.2 },
+  noise: { shape: 0.06, table: 0.12, guess: 0.07 },
+  elapsedNoise: { shape: 0.15, table: 0.1, guess: 0.1 },
 }
+
+function likenessParameters(counted: Counted): Readonly<Record<string, Parameter>> {
+  const unit = 'sigma of ln(time)'
+  return {
+    ...Object.fromEntries(
+      Object.entries(spreads).map(([name, start]) => [
+        `likeness.${counted}.${name}`,
+        { start: start[counted], least: 0.01, most: 4, unit },
+      ]),
+    ),
+    ...Object.fromEntries(
+      sizeNames.map(name => [`distance.${counted}.${name}`, { start: 4, least: 0.2, most: 20, unit: 'ln(size)' }]),
+    ),
+  }
+}
+
+const counts = ['shape', 'table', 'guess'] as const
+
+const parameters: Readonly<Record<string, Parameter>> = {
+  ...transformerParameters,
+  ...convolutionParameters,
+  ...generationParameters,
+  ...Object.fromEntries(counts.flatMap(counted => Object.entries(likenessParameters(counted)))),
+}
+
+/** Runs of one family from which the likeness is learned. */
+const mostOfFamily = 20
 
 /** Constants that no published run fixes. */
 const statedConstants = {
@@ -84,40 +107,40 @@ const tables = readTables(fileURLToPath(folder))
 const observations = read('published-runs.csv')
   .map(row => observationOf(row, tables))
   .filter(observation => observation !== undefined)
-  .filter(observation => observation.secondsPerSample !== undefined && observation.group !== 'serving')
+  .filter(observation => observation.secondsPerSample !== undefined)
 const steady = observations.filter(({ group }) => group === 'steady')
+const isTabled = ({ workload }: Observation): boolean => workload.model?.value.forwardFlopsPerSample !== undefined
 const isShaped = ({ workload }: Observation): boolean => workload.model?.value.shape !== undefined
 
 let constants: Constants = {
-  ...Object.fromEntries(
-    Object.entries({ ...transformerParameters, ...convolutionParameters, ...likenessParameters }).map(
-      ([name, { start }]) => [name, start],
-    ),
-  ),
+  ...Object.fromEntries(Object.entries(parameters).map(([name, { start }]) => [name, start])),
   ...Object.fromEntries(Object.entries(statedConstants).map(([name, { value }]) => [name, value])),
   elapsedFactor: 1,
   rangeFactor: 1,
+  elapsedRangeFactor: 1,
 }
 
 constants = descend(constants, transformerParameters, 14, trial => missOf(steady.filter(isShaped), trial))
-constants = descend(constants, convolutionParameters, 10, trial =>
-  missOf(
-    steady.filter(each => !isShaped(each)),
-    trial,
-  ),
-)
+constants = descend(constants, convolutionParameters, 10, trial => missOf(steady.filter(isTabled), trial))
+const generated = observations.filter(({ workload }) => workload.outputTokens !== undefined)
+constants = descend(constants, generationParameters, 10, trial => missOf(generated, trial))
 constants = { ...constants, elapsedFactor: elapsedFactorOf(constants) }
 const runs = runsOf(observations, constants)
-constants = descend(constants, likenessParameters, Number(process.env['FIT_SWEEPS'] ?? 5), trial =>
-  surpriseOf(runs, trial),
-)
-constants = { ...constants, rangeFactor: rangeFactorOf(runs, constants) }
+for (const counted of counts) {
+  const few = fewOf(runs.filter(run => run.traits.counted === counted))
+  constants = descend(constants, likenessParameters(counted), 7, trial => surpriseOf(few, counted, trial))
+}
+constants = {
+  ...constants,
+  rangeFactor: rangeFactorOf(runs, constants, 'rate'),
+  elapsedRangeFactor: rangeFactorOf(runs, constants, 'elapsed'),
+}
 writeTables()
 
 /** Coordinate descent in the logarithm of each constant: slow, deterministic, and content with a rough function. */
 function descend(
   from: Constants,
-  parameters: Readonly<Record<string, Parameter>>,
+  varied: Readonly<Record<string, Parameter>>,
   sweeps: number,
   costOf: (trial: Constants) => number,
 ): Constants {
@@ -126,7 +149,7 @@ function descend(
   let step = 0.4
   for (let sweep = 0; sweep < sweeps; sweep++) {
     const before = bestCost
-    for (const [name, { least, most }] of Object.entries(parameters)) {
+    for (const [name, { least, most }] of Object.entries(varied)) {
       for (const direction of [1, -1]) {
         const value = Math.min(most, Math.max(least, (best[name] ?? 1) * Math.exp(direction * step)))
         const trial = { ...best, [name]: value }
@@ -138,15 +161,15 @@ function descend(
       }
     }
     console.log(`sweep ${sweep + 1}: ${bestCost.toFixed(3)}`)
-    if (before - bestCost < 0.002 * Math.abs(before)) step /= 2
+    if (before - bestCost < 0.01 * Math.abs(before)) step *= 0.6
   }
   return best
 }
 
 function runsOf(from: readonly Observation[], trial: Constants): MeasuredRun[] {
-  const calibration = calibrationOf(trial, [])
+  const calibration = calibrationOf(trial, () => [])
   return from.flatMap(({ id, workload, hardware, group, secondsPerSample }) => {
-    const measured = group === 'steady' ? 'rate' : 'elapsed'
+    const measured = group === 'end-to-end' ? 'elapsed' : 'rate'
     return measuredRun(id, workload, hardware, calibration, measured, secondsPerSample ?? Number.NaN) ?? []
   })
 }
@@ -178,28 +201,51 @@ function elapsedFactorOf(trial: Constants): number {
   return Math.max(1, Math.exp(median([...families.values()].map(family => median(family.map(run => run.logError))))))
 }
 
+/** Every so many-th run of the large families: the likeness is learned as well from 20 of 187 near-duplicates, in a tenth of the time. */
+function fewOf(all: readonly MeasuredRun[]): MeasuredRun[] {
+  return [...groupBy(all, run => familyOf(run.id)).values()].flatMap(family => {
+    const stride = Math.ceil(family.length / mostOfFamily)
+    return family.filter((_, index) => index % stride === 0)
+  })
+}
+
 /** Negative log density of every run under what the others say of it: without its family, and without itself only. */
-function surpriseOf(from: readonly MeasuredRun[], trial: Constants): number {
-  const { likeness } = calibrationOf(trial, [])
+function surpriseOf(from: readonly MeasuredRun[], counted: Counted, trial: Constants): number {
+  const { likeness } = calibrationOf(trial, () => [])
+  const held = leaveOut(from, likeness[counted], [run => familyOf(run.id), run => run.id])
   let cost = 0
-  for (const groupOf of [(run: MeasuredRun) => familyOf(run.id), (run: MeasuredRun) => run.id]) {
-    const held = leaveOut(from, likeness, groupOf)
-    for (const family of groupBy(held, each => familyOf(each.run.id)).values()) {
-      // A Laplace-like tail keeps single odd publications from widening everything.
-      const surprises = family.map(
-        ({ miss, sigma }) => Math.min((miss / sigma) ** 2 / 2, Math.abs(miss / sigma) + 1) + Math.log(sigma),
-      )
-      cost += Math.sqrt(Math.min(family.length, 20)) * (surprises.reduce((sum, each) => sum + each, 0) / family.length)
-    }
+  for (const family of groupBy(held, each => familyOf(each.run.id)).values()) {
+    // A Laplace-like tail keeps single odd publications from widening everything.
+    const surprises = family.map(
+      ({ miss, sigma }) => Math.min((miss / sigma) ** 2 / 2, Math.abs(miss / sigma) + 1) + Math.log(sigma),
+    )
+    cost += Math.sqrt(Math.min(family.length, 20)) * (surprises.reduce((sum, each) => sum + each, 0) / family.length)
   }
   return cost
 }
 
-/** Split conformal: the factor on sigma that puts 80 % of the runs, each without its family, inside P10 to P90. */
-function rangeFactorOf(from: readonly MeasuredRun[], trial: Constants): number {
-  const held = leaveOut(from, calibrationOf(trial, []).likeness, run => familyOf(run.id))
-  const useful = held.filter(({ sigma }) => sigma < 0.9).map(({ miss, sigma }) => Math.abs(miss / sigma) / 1.2816)
-  return useful.sort((a, b) => a - b)[Math.floor(0.8 * useful.length)] ?? 1
+/**
+ * Split conformal: the factor on sigma that puts 80 % of the runs inside P10 to P90, half of them predicted without their family and half
+ * without themselves only, since a user's run may be like a published one or not.
+ */
+function rangeFactorOf(
+  from: readonly MeasuredRun[],
+  trial: Constants,
+  measured: MeasuredRun['traits']['measured'],
+): number {
+  const { likeness } = calibrationOf(trial, () => [])
+  const held = counts.flatMap(counted =>
+    leaveOut(
+      from.filter(run => run.traits.counted === counted),
+      likeness[counted],
+      [run => familyOf(run.id), run => run.id],
+    ),
+  )
+  const deviations = held
+    .filter(({ run, sigma }) => run.traits.measured === measured && sigma < 0.9)
+    .map(({ miss, sigma }) => Math.abs(miss / sigma) / 1.2816)
+    .sort((a, b) => a - b)
+  return deviations[Math.floor(0.8 * deviations.length)] ?? 1
 }
 
 function median(values: readonly number[]): number {
@@ -209,25 +255,20 @@ function median(values: readonly number[]): number {
 }
 
 function writeTables(): void {
-  const fitted = { ...transformerParameters, ...convolutionParameters, ...likenessParameters }
   const families = new Set(observations.map(each => each.family)).size
   const on = `${observations.length} runs of ${families} families in published-runs.csv`
   const date = new Date().toISOString().slice(0, 7)
   const rows = Object.entries(constants).map(([name, value]) => {
     const stated = Object.entries(statedConstants).find(([each]) => each === name)?.[1]
-    const unit = fitted[name]?.unit ?? stated?.unit ?? 'factor'
+    const unit = parameters[name]?.unit ?? stated?.unit ?? 'factor'
     return [name, value.toPrecision(4), unit, stated?.note ?? on, date].join(',')
   })
   writeFileSync(new URL('efficiency.csv', folder), `constant,value,unit,fitted_on,date\n${rows.join('\n')}\n`)
   const lines = runs.map(({ id, logError, traits }) => {
-    const { guessed, stack = '', sizes, ...words } = traits
+    const { counted, stack = '', sizes, ...words } = traits
     const { model, kind, gpu, architecture, precision, method, measured } = words
-    const texts = [id, model, kind, guessed ? 'yes' : 'no', stack, gpu, architecture, precision, method, measured]
-    return [
-      ...texts.map(text => text.replaceAll(',', ' ')),
-      ...sizes.map(size => size.toFixed(2)),
-      logError.toFixed(3),
-    ].join(',')
+    const texts = [id, model, kind, counted, stack, gpu, architecture, precision, method, measured]
+    return [...texts, ...sizes.map(size => size.toFixed(2)), logError.toFixed(3)].join(',')
   })
   writeFileSync(new URL('measured-runs.csv', folder), `${measuredRunColumns.join(',')}\n${lines.join('\n')}\n`)
 }

@@ -1,4 +1,4 @@
-import { covarianceOf, type Likeness, type MeasuredRun } from '../../src/nearest-runs.ts'
+import { covarianceOf, type Likeness, type MeasuredRun, noiseVariance } from '../../src/nearest-runs.ts'
 
 /** What would have been expected of a run by the others, its own group left out. */
 export interface HeldOut {
@@ -10,32 +10,38 @@ export interface HeldOut {
 }
 
 /**
- * Leaves out each group of runs in turn without solving anew: with P the inverse covariance of all, the misses of a group are
- * P_gg^-1 (P·y)_g and their covariance is P_gg^-1 (Rasmussen and Williams, chapter 5.4.2, for groups instead of single runs).
+ * Leaves out each group of runs in turn without solving anew, for several ways of grouping: with P the inverse covariance of all, the
+ * misses of a group are P_gg^-1 (P·y)_g and their covariance is P_gg^-1 (Rasmussen and Williams, chapter 5.4.2, for groups instead of
+ * single runs).
  */
 export function leaveOut(
   runs: readonly MeasuredRun[],
   likeness: Likeness,
-  groupOf: (run: MeasuredRun) => string,
+  groupings: readonly ((run: MeasuredRun) => string)[],
 ): HeldOut[] {
   const count = runs.length
   const precision = inverse(covariances(runs, likeness), count)
   const weighed = runs.map((_, row) =>
     runs.reduce((sum, run, column) => sum + at(precision, row * count + column) * run.logError, 0),
   )
-  return [...groupBy([...runs.keys()], index => groupOf(runAt(runs, index)))].flatMap(([group, members]) => {
-    const block = new Float64Array(members.length ** 2)
-    for (const [a, row] of members.entries()) {
-      for (const [b, column] of members.entries()) block[a * members.length + b] = at(precision, row * count + column)
-    }
-    const covariance = inverse(block, members.length)
-    return members.map((index, a) => ({
-      run: runAt(runs, index),
-      group,
-      miss: members.reduce((sum, other, b) => sum + at(covariance, a * members.length + b) * (weighed[other] ?? 0), 0),
-      sigma: Math.sqrt(at(covariance, a * members.length + a)),
-    }))
-  })
+  return groupings.flatMap(groupOf =>
+    [...groupBy([...runs.keys()], index => groupOf(runAt(runs, index)))].flatMap(([group, members]) => {
+      const block = new Float64Array(members.length ** 2)
+      for (const [a, row] of members.entries()) {
+        for (const [b, column] of members.entries()) block[a * members.length + b] = at(precision, row * count + column)
+      }
+      const covariance = inverse(block, members.length)
+      return members.map((index, a) => ({
+        run: runAt(runs, index),
+        group,
+        miss: members.reduce(
+          (sum, other, b) => sum + at(covariance, a * members.length + b) * (weighed[other] ?? 0),
+          0,
+        ),
+        sigma: Math.sqrt(at(covariance, a * members.length + a)),
+      }))
+    }),
+  )
 }
 
 /** Members by group, in the order they come. */
@@ -54,7 +60,7 @@ function covariances(runs: readonly MeasuredRun[], likeness: Likeness): Float64A
   for (const [row, a] of runs.entries()) {
     for (let column = 0; column <= row; column++) {
       const covariance = covarianceOf(a.traits, runAt(runs, column).traits, likeness)
-      matrix[row * runs.length + column] = covariance + (row === column ? likeness.noise ** 2 : 0)
+      matrix[row * runs.length + column] = covariance + (row === column ? noiseVariance(a.traits, likeness) : 0)
       matrix[column * runs.length + row] = matrix[row * runs.length + column] ?? 0
     }
   }

@@ -6,7 +6,7 @@ import { findModel, type Model, type ModelKind, type ModelTable, type Transforme
 import type { Tables } from '../../src/pricing-data.ts'
 import { peakFlops, planRun } from '../../src/run-plan.ts'
 import type { Sourced } from '../../src/sourced.ts'
-import { secondsPerHour } from '../../src/units.ts'
+import { bytesPerGigabit, secondsPerHour } from '../../src/units.ts'
 import type { Parallelism, Precision, TrainingMethod, Workload } from '../../src/workload.ts'
 
 /** What a published run is judged in: a rate in steady state, the time from start to end, or answers served. */
@@ -22,6 +22,8 @@ export interface Observation {
   readonly hardware: Hardware
   /** Seconds of the whole job for one sample; known for steady runs, and for whole runs whose work is known. */
   readonly secondsPerSample: number | undefined
+  /** From start to end, where that was published. */
+  readonly elapsedSeconds: number | undefined
 }
 
 /** The family of a row: its id up to the second dash, `foundry-h100` of `foundry-h100-1b-s1024-g8`. */
@@ -49,6 +51,7 @@ export function observationOf(row: Row, { gpus, models }: Pick<Tables, 'gpus' | 
     workload,
     hardware,
     secondsPerSample: secondsPerSample(row, workload, hardware),
+    elapsedSeconds: elapsedSeconds(row, hardware),
   }
 }
 
@@ -71,7 +74,7 @@ function hardwareOf(row: Row, gpu: Gpu): Hardware {
   const gpuCount = numberIn(row, 'gpus_total') ?? usualPretrainingGpus
   const gpusPerMachine = Math.min(gpuCount, numberIn(row, 'gpus_per_node') ?? 8)
   const wires = row['interconnect'] ?? ''
-  const network = networkBytesPerSecond(wires, gpu)
+  const network = networkBytesPerSecond(wires)
   return {
     gpu: wires.startsWith('PCIe') ? withoutLink(gpu) : gpu,
     gpuCount,
@@ -85,24 +88,16 @@ function withoutLink(gpu: Gpu): Gpu {
   return rest
 }
 
-/** Network of a machine from the words of its publication: `8 x 200 Gb/s`, `400 Gb/s RDMA per GPU`, or InfiniBand of the GPU's day. */
-function networkBytesPerSecond(wires: string, gpu: Gpu): number | undefined {
+/** Network of a machine from the words of its publication: `8 x 200 Gb/s`, `400 Gb/s RDMA per GPU`; other words leave it open. */
+function networkBytesPerSecond(wires: string): number | undefined {
   const several = /(\d+) ?x [^;,]*?(\d+) ?(?:Gb|G)(?:\/s|it|e|ps)/i.exec(wires) ?? /(\d+) x HDR(\d+)/.exec(wires)
   if (several !== null) return Number(several[1]) * Number(several[2]) * bytesPerGigabit
   const perGpu = /(\d+) Gb\/s RDMA per GPU/.exec(wires)
   if (perGpu !== null) return Number(perGpu[1]) * 8 * bytesPerGigabit
   const single = /(\d+) ?Gb\/s/.exec(wires)
   if (single !== null) return Number(single[1]) * bytesPerGigabit
-  if (/omni-path/i.test(wires)) return 4 * 100 * bytesPerGigabit
-  if (!/infiniband|selene|NVL72|^$/i.test(wires)) return undefined
-  return gpu.year >= 2022
-    ? 8 * 400 * bytesPerGigabit
-    : gpu.year >= 2020
-      ? 8 * 200 * bytesPerGigabit
-      : 4 * 100 * bytesPerGigabit
+  return /omni-path/i.test(wires) ? 4 * 100 * bytesPerGigabit : undefined
 }
-
-const bytesPerGigabit = 1e9 / 8
 
 function workloadOf(row: Row, { gpu, gpuCount }: Hardware, models: ModelTable): Workload {
   const cell = (column: string): string => row[column] ?? ''
@@ -113,11 +108,14 @@ function workloadOf(row: Row, { gpu, gpuCount }: Hardware, models: ModelTable): 
   const known = <K extends string, T>(key: K, value: T | undefined) =>
     value === undefined ? {} : { [key]: said(value) }
   const model = modelOf(row, models)
-  const sequence = model.kind === 'convolutional' ? undefined : numberIn(row, 'seq_len')
+  const answer = outputTokensOf(row, model)
+  const sequence = model.kind === 'convolutional' ? undefined : promptTokensOf(row, answer)
   const microBatch = numberIn(row, 'micro_batch')
   const parallelism = parallelismOf(cell('parallelism'), gpuCount)
   const total = numberIn(row, 'work_total')
-  const countsTokens = isLanguageModel(row) && total !== undefined && total >= fewestTokens
+  const countsTokens =
+    total !== undefined &&
+    ((isLanguageModel(row) && total >= fewestTokens) || /\btokens|target length/.test(cell('notes')))
   return {
     purpose: row['kind'] === 'inference' ? 'infer' : 'train',
     place: { file: 'published-runs.csv' },
@@ -132,12 +130,30 @@ function workloadOf(row: Row, { gpu, gpuCount }: Hardware, models: ModelTable): 
     ...known('microBatch', microBatch),
     ...known('gradientAccumulation', numberIn(row, 'grad_accum')),
     ...known('sequenceLength', sequence),
+    ...known('outputTokens', answer),
     ...known('precision', precisionOf(cell('precision'), gpu)),
     ...known('method', methodOf(cell('kind'))),
     ...known('parallelism', parallelism),
     ...known('activationRecompute', recomputeOf(cell('activation_checkpointing'))),
     ...known('cpuOffload', /offload/i.test(cell('parallelism')) ? true : undefined),
   }
+}
+
+/** Lengths of a short chat, where an inference row names none. */
+const usualPromptTokens = 128
+const usualOutputTokens = 128
+
+/** Tokens that a generating row generates for each request: `osl=128` in its notes; 0 is a forward pass. */
+function outputTokensOf(row: Row, { kind }: Model): number | undefined {
+  if (row['kind'] !== 'inference' || kind !== 'decoder') return undefined
+  const stated = /\bosl=(\d+)/.exec(row['notes'] ?? '')?.[1]
+  return stated === '0' ? undefined : Number(stated ?? usualOutputTokens)
+}
+
+/** Tokens that go in: of a generating row its prompt, `isl=128` in its notes. */
+function promptTokensOf(row: Row, answer: number | undefined): number | undefined {
+  if (answer === undefined) return numberIn(row, 'seq_len')
+  return Number(/\bisl=(\d+)/.exec(row['notes'] ?? '')?.[1] ?? usualPromptTokens)
 }
 
 /** Totals of language models are tokens; one below this is a number of examples (FLAN-T5, Unsloth). */
@@ -272,7 +288,7 @@ function secondsPerSample(row: Row, workload: Workload, hardware: Hardware): num
   if (tokens === undefined) return undefined
   switch (row['metric']) {
     case 'tokens_per_s_per_gpu':
-      return tokens / (value * hardware.gpuCount)
+      return (workload.outputTokens?.value ?? tokens) / (value * hardware.gpuCount)
     case 'images_per_s_total':
     case 'samples_per_s_total':
       return 1 / value
@@ -284,14 +300,21 @@ function secondsPerSample(row: Row, workload: Workload, hardware: Hardware): num
     }
     case 'elapsed_hours':
     case 'gpu_hours': {
-      const hours = row['metric'] === 'gpu_hours' ? value / hardware.gpuCount : value
       const samples =
         workload.samples?.value ?? (workload.tokens === undefined ? undefined : workload.tokens.value / tokens)
-      return samples === undefined ? undefined : (hours * secondsPerHour) / samples
+      const seconds = elapsedSeconds(row, hardware)
+      return samples === undefined || seconds === undefined ? undefined : seconds / samples
     }
     default:
       return undefined
   }
+}
+
+function elapsedSeconds(row: Row, { gpuCount }: Hardware): number | undefined {
+  const value = numberIn(row, 'value')
+  if (value === undefined) return undefined
+  if (row['metric'] === 'elapsed_hours') return value * secondsPerHour
+  return row['metric'] === 'gpu_hours' ? (value / gpuCount) * secondsPerHour : undefined
 }
 
 /** FLOPs of a sample as the publication counted them: with its recompute or without, attention whole or its causal half. */

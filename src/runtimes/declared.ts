@@ -1,8 +1,8 @@
 import type { Candidate } from '../candidates.ts'
 import type { Hardware } from '../communication.ts'
-import { hardwareOf } from '../courses.ts'
+import { type Course, coursesOf, hardwareOf } from '../courses.ts'
 import type { DeclaredThroughput } from '../declarations.ts'
-import type { Gpu } from '../gpu.ts'
+import { findGpus, type Gpu } from '../gpu.ts'
 import type { Job } from '../job.ts'
 import type { Sourced } from '../sourced.ts'
 import { scaleBetween } from '../throughput.ts'
@@ -22,7 +22,7 @@ export const declared: RuntimeModel = {
   basis: 'declared',
   predict(job, workloads, candidate, _past, tables) {
     const hardware = hardwareOf(candidate.placements)
-    const known = fromRuntime(job, candidate, tables.gpus) ?? fromThroughput(job, workloads, tables)
+    const known = fromRuntime(job, candidate, tables.gpus) ?? fromThroughput(job, workloads, candidate, tables)
     if (known === undefined) return undefined
     const { on } = known
     if (on === 'here') return runtimeOf(known.seconds, known.spread, [known.working])
@@ -57,16 +57,21 @@ function fromRuntime(job: Job, candidate: Candidate, gpus: readonly Gpu[]): Know
   const asked = job.roles.flatMap(role => role.gpuType.names)
   const name = gpuName ?? (asked.length === 1 ? asked[0]?.value : undefined)
   const count = gpuCount ?? job.roles.reduce((sum, role) => sum + role.gpuCount.value, 0)
-  const on = hardwareNamed(name, count, gpus)
+  const on = hardwareNamed(name, count, gpus, candidate)
   return on === undefined ? undefined : { seconds, spread: repeatSpread, on, working }
 }
 
-function fromThroughput(job: Job, workloads: readonly Workload[], tables: RuntimeTables): Known | undefined {
+function fromThroughput(
+  job: Job,
+  workloads: readonly Workload[],
+  candidate: Candidate,
+  tables: RuntimeTables,
+): Known | undefined {
   const throughput = job.declarations.throughput
   if (throughput === undefined) return undefined
   const { perSecond, unit, gpuName, gpuCount } = throughput.value
-  const work = declaredWork(workloads, throughput)
-  const on = hardwareNamed(gpuName, gpuCount, tables.gpus)
+  const work = declaredWork(coursesOf(workloads, candidate) ?? [], throughput)
+  const on = hardwareNamed(gpuName, gpuCount, tables.gpus, candidate)
   if (work === undefined || on === undefined) return undefined
   const { elapsedFactor, startSeconds } = tables.calibration.efficiency
   return {
@@ -83,11 +88,11 @@ function fromThroughput(job: Job, workloads: readonly Workload[], tables: Runtim
 
 /** The run's work in the unit its speed was declared in; undefined where it is not known, or several runs share the job. */
 function declaredWork(
-  workloads: readonly Workload[],
+  courses: readonly Course[],
   { value: { unit } }: Sourced<DeclaredThroughput>,
 ): number | undefined {
-  const runs = workloads.filter(workload => workload.purpose === 'train')
-  const run = runs[0]
+  const runs = courses.flatMap(course => course.workloads)
+  const [run] = runs
   if (run === undefined || runs.length > 1) return undefined
   const sequence = run.sequenceLength?.value
   if (unit === 'tokens' && run.tokens !== undefined) return run.tokens.value * run.repetitions
@@ -102,11 +107,16 @@ function declaredWork(
   return samples * perSample * run.repetitions
 }
 
-function hardwareNamed(name: string | undefined, gpuCount: number, gpus: readonly Gpu[]): Hardware | undefined {
-  const written = name?.toLowerCase()
-  const gpu =
-    gpus.find(each => each.name === written) ??
-    gpus.find(each => written !== undefined && each.aliases.includes(written))
+/** A name of several GPU types (`a100`) means the candidate's own where that is one of them. */
+function hardwareNamed(
+  name: string | undefined,
+  gpuCount: number,
+  gpus: readonly Gpu[],
+  candidate: Candidate,
+): Hardware | undefined {
+  const found = name === undefined ? [] : findGpus(name, gpus)
+  const own = candidate.placements[0]?.gpu.name
+  const gpu = found.find(each => each.name === own) ?? found[0]
   return gpu === undefined ? undefined : { gpu, gpuCount, gpusPerMachine: Math.min(gpuCount, gpusOfUsualMachine) }
 }
 

@@ -1,8 +1,8 @@
 import { type Course, coursesOf } from '../courses.ts'
+import { type StepTime, stepTime } from '../step-time.ts'
 import { type Calibration, type Pace, predictPace } from '../throughput.ts'
 import { type TrainingWork, trainingWork } from '../training-work.ts'
 import { formatCount, formatDuration, formatTeraflops } from '../units.ts'
-import type { Workload } from '../workload.ts'
 import { type Range, type RuntimeModel, rangeAround, type Working } from './runtime-model.ts'
 
 /** Formulas of the network's shape, with constants and corrections from published runs. */
@@ -37,13 +37,14 @@ function timeOfCourse({ workloads, hardware }: Course, calibration: Calibration)
     seconds.p10 += workload.repetitions * (range.p10 + startSeconds)
     seconds.p50 += workload.repetitions * (range.p50 + startSeconds)
     seconds.p90 += workload.repetitions * (range.p90 + startSeconds)
-    working.push(...workingOf(workload, work, pace, calibration))
+    const step = stepTime(pace.plan, hardware, calibration.efficiency)
+    working.push(...workingOf(work, pace, step, calibration))
   }
   return { seconds, working }
 }
 
-function workingOf(workload: Workload, work: TrainingWork, pace: Pace, calibration: Calibration): Working[] {
-  const { plan, step, nearest } = pace
+function workingOf(work: TrainingWork, pace: Pace, step: StepTime, calibration: Calibration): Working[] {
+  const { plan, nearest } = pace
   const computed = (formula: string): Working['origin'] => ({ kind: 'computed', formula })
   const flopsPerSample = plan.forwardPerSample.matrix + plan.forwardPerSample.attention
   return [

@@ -38,7 +38,7 @@ export function readFlags(commandLine: CommandLine): Flags {
     const { written, place } = word
     const glued = /^(?:--?([A-Za-z][\w.:/-]*)|\+{0,2}([A-Za-z_][\w.]*))=(.*)$/s.exec(written)
     if (glued !== null) {
-      const text = word.text === undefined && hasUnknown(written, word) ? undefined : glued[3]
+      const text = word.text === undefined ? undefined : glued[3]
       const name = glued[1] ?? glued[2] ?? ''
       list.push({
         name: flagName(name),
@@ -59,10 +59,6 @@ export function readFlags(commandLine: CommandLine): Flags {
     if (takesNext) at++
   }
   return { list, positionals }
-}
-
-function hasUnknown(_written: string, word: CommandWord): boolean {
-  return word.text === undefined
 }
 
 /** Words that stand there only on one of several ways through the script. */

@@ -42,7 +42,8 @@ export const nanogpt: WorkloadReader = {
         : sourced(fallback, { kind: 'assumed', reason: "train.py's own default" })
     }
     const text = (name: string): Sourced<string> | undefined => settings.get(name)
-    const precision = precisionOf(text('dtype')?.value)
+    const dtype = text('dtype')
+    const precision = precisionOf(dtype?.value)
     const compile = text('compile')
     const compiled = readBoolean(compile?.value)
     const start = text('init_from')
@@ -64,10 +65,7 @@ export const nanogpt: WorkloadReader = {
         microBatch: number('batch_size'),
         gradientAccumulation: accumulationOf(number('gradient_accumulation_steps'), processes),
         sequenceLength: number('block_size'),
-        precision:
-          precision &&
-          text('dtype') &&
-          sourced(precision, text('dtype')?.origin ?? { kind: 'assumed', reason: 'dtype' }),
+        precision: precision && dtype && sourced(precision, dtype.origin),
         compiled: compiled === undefined || compile === undefined ? undefined : sourced(compiled, compile.origin),
         processes,
       }),

@@ -41,7 +41,7 @@ export function inferenceSeconds(
   const cachePerToken = 2 * shape.layers * shape.keyValueHeads * shape.headSize * Math.min(2, bytesPerWeight)
   const context = plan.tokensPerSample + averageAnswer * outputTokens
   const room = (gpu.memoryBytes * cacheShare * gpusPerReplica - weights) / (context * cachePerToken)
-  const wished = plan.isBatchKnown ? microBatch : mostRequestsAtOnce
+  const wished = plan.isBatchKnown ? plan.globalBatch / split.data : mostRequestsAtOnce
   const requests = Math.max(1, Math.min(wished, room))
 
   const rate = gpu.bandwidthBytesPerSecond * efficiency.decodeShare * gpusPerReplica

@@ -167,8 +167,7 @@ function usualSplit(
     return { tensor: 1, pipeline: 1, interleave: 1, context: 1, expert: 1, sharding: 'unknown' }
   }
   const tensor = isWide ? gpusPerMachine : Math.min(gpusPerMachine, powerOfTwo(gpuCount / batch))
-  // Weights and gradients take 4 bytes a parameter; the optimizer's 12 are sharded over the data-parallel ranks.
-  const forMemory = powerOfTwo((model.parameterCount * 5) / (roomBytes * tensor))
+  const forMemory = powerOfTwo(stateBytes / (roomBytes * tensor))
   const forBatch = powerOfTwo(gpuCount / (tensor * batch))
   const pipeline = Math.min(longestUsualPipeline, Math.max(1, forMemory, forBatch))
   assumed.push(`tensor parallel ${tensor}, pipeline ${pipeline}`)

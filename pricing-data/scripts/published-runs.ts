@@ -243,7 +243,9 @@ function kindOf(row: Row): ModelKind {
   const isTransformer = (numberIn(row, 'layers') ?? 0) > 0
   if (/bert|esm/i.test(row['model'] ?? '')) return 'encoder'
   if (kind === 'nlp' || /\bt5/i.test(row['model'] ?? '')) return 'encoder-decoder'
-  if (isTransformer || ['pretrain', 'finetune', 'lora', 'qlora', 'rlhf'].includes(kind)) return 'decoder'
+  // A step of RLHF generates, scores and trains: no run of plain training says how long that takes.
+  if (kind === 'rlhf') return 'other'
+  if (isTransformer || ['pretrain', 'finetune', 'lora', 'qlora'].includes(kind)) return 'decoder'
   if (kind === 'inference' && row['metric'] === 'images_per_s_total') return 'convolutional'
   const kinds: Readonly<Record<string, ModelKind>> = {
     vision: 'convolutional',

@@ -10,10 +10,10 @@ import {
   type YAMLMap,
 } from 'yaml'
 import type * as z from 'zod'
-import { bareWordOfCore, bareWordOfKubectl } from './bare-words.ts'
 import { type Fault, InputError, type Place } from './errors.ts'
-import { LineIndex } from './line-index.ts'
-import { quote, syntaxFaults } from './yaml-faults.ts'
+import { bareWordOfCore, bareWordOfKubectl } from './yaml/bare-words.ts'
+import { quote, syntaxFaults } from './yaml/faults.ts'
+import { LineIndex } from './yaml/line-index.ts'
 
 /**
  * How bare words are read. `kubectl` reads YAML 1.1 without dates and base 60: `yes` and `on` are true, `010` is eight,

@@ -1,5 +1,5 @@
-import type { Field } from './bash-scope.ts'
-import { isKnown, isUnknown, showText } from './bash-text.ts'
+import type { Field } from './bash/scope.ts'
+import { isKnown, isUnknown, showText } from './bash/text.ts'
 import type { Place } from './errors.ts'
 import { withoutAbsent } from './sourced.ts'
 import { words } from './word-list.ts'

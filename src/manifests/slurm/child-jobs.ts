@@ -1,5 +1,5 @@
-import { followScript } from '../../bash-run.ts'
-import { showText } from '../../bash-text.ts'
+import { followScript } from '../../bash/run.ts'
+import { showText } from '../../bash/text.ts'
 import type { Job, Role } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
 import type { Warning } from '../../warning.ts'

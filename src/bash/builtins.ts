@@ -1,10 +1,10 @@
-import type { Command } from './bash.ts'
-import { type Cell, type Field, setVariable } from './bash-scope.ts'
-import { assign, exportVariable, inputOf, type Outcome, type Shell, SUCCEEDED, UNKNOWN } from './bash-shell.ts'
-import { evaluateTestWords } from './bash-tests.ts'
-import { isKnown, unknownText } from './bash-text.ts'
-import { expandWord } from './bash-words.ts'
-import { words } from './word-list.ts'
+import { words } from '../word-list.ts'
+import { type Cell, type Field, setVariable } from './scope.ts'
+import { assign, exportVariable, inputOf, type Outcome, type Shell, SUCCEEDED, UNKNOWN } from './shell.ts'
+import type { Command } from './syntax.ts'
+import { evaluateTestWords } from './tests.ts'
+import { isKnown, unknownText } from './text.ts'
+import { expandWord } from './words.ts'
 
 /** A command of the shell itself. */
 export type Builtin = (words: readonly Field[], command: Command, shell: Shell) => Outcome

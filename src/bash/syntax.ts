@@ -1,5 +1,5 @@
 import { type ParsedScript, parse } from 'unbash'
-import type { Place } from './errors.ts'
+import type { Place } from '../errors.ts'
 
 export type {
   ArithmeticExpression,

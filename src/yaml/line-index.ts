@@ -1,4 +1,4 @@
-import type { Place } from './errors.ts'
+import type { Place } from '../errors.ts'
 
 /** Offsets of one text turned into lines and columns; the index is made at the first question. */
 export class LineIndex {

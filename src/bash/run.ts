@@ -1,3 +1,18 @@
+import type { Place } from '../errors.ts'
+import { type Builtin, PLAIN_BUILTINS } from './builtins.ts'
+import { printedBy } from './programs.ts'
+import { type Cell, type Field, type Findings, mergeVariables, setVariable, type Variable } from './scope.ts'
+import {
+  assign,
+  type Flow,
+  inputOf,
+  type Outcome,
+  RAN,
+  type Shell,
+  type StartedCommand,
+  SUCCEEDED,
+  UNKNOWN,
+} from './shell.ts'
 import {
   type Assignment,
   type BashOrigin,
@@ -10,25 +25,10 @@ import {
   parseBash,
   type Statement,
   type Word,
-} from './bash.ts'
-import { type Builtin, PLAIN_BUILTINS } from './bash-builtins.ts'
-import { printedBy } from './bash-programs.ts'
-import { type Cell, type Field, type Findings, mergeVariables, setVariable, type Variable } from './bash-scope.ts'
-import {
-  assign,
-  type Flow,
-  inputOf,
-  type Outcome,
-  RAN,
-  type Shell,
-  type StartedCommand,
-  SUCCEEDED,
-  UNKNOWN,
-} from './bash-shell.ts'
-import { evaluateTest } from './bash-tests.ts'
-import { globToRegExp, isKnown, isShort, isUnknown, showText, unknownText } from './bash-text.ts'
-import { evaluateArithmetic, expandText, expandWord } from './bash-words.ts'
-import type { Place } from './errors.ts'
+} from './syntax.ts'
+import { evaluateTest } from './tests.ts'
+import { globToRegExp, isKnown, isShort, isUnknown, showText, unknownText } from './text.ts'
+import { evaluateArithmetic, expandText, expandWord } from './words.ts'
 
 /** Commands that are followed in one script. */
 const MOST_STEPS = 10_000

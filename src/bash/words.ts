@@ -1,14 +1,5 @@
-import {
-  type ArithmeticExpression,
-  type CommandExpansion,
-  type Lines,
-  type ParameterExpansion,
-  placeIn,
-  shiftLines,
-  type Word,
-  type WordPart,
-} from './bash.ts'
-import { printedBy } from './bash-programs.ts'
+import type { Place } from '../errors.ts'
+import { printedBy } from './programs.ts'
 import {
   type Cell,
   type Field,
@@ -18,9 +9,18 @@ import {
   isOwnArgument,
   type Scope,
   setVariable,
-} from './bash-scope.ts'
-import { globToRegExp, isKnown, isShort, isUnknown, unknownText } from './bash-text.ts'
-import type { Place } from './errors.ts'
+} from './scope.ts'
+import {
+  type ArithmeticExpression,
+  type CommandExpansion,
+  type Lines,
+  type ParameterExpansion,
+  placeIn,
+  shiftLines,
+  type Word,
+  type WordPart,
+} from './syntax.ts'
+import { globToRegExp, isKnown, isShort, isUnknown, unknownText } from './text.ts'
 
 /** A part of a word after expansion; `next` begins another word. */
 type Piece = (Cell & { readonly splits: boolean; readonly quoted: boolean }) | 'next'

@@ -1,4 +1,4 @@
-import type { Fault } from './errors.ts'
+import type { Fault } from '../errors.ts'
 import type { LineIndex } from './line-index.ts'
 
 /** An error as the YAML parser reports it. */

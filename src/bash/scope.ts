@@ -1,6 +1,6 @@
-import type { BashScript, Lines } from './bash.ts'
-import { isKnown, mergeTexts, showText, unknownText } from './bash-text.ts'
-import type { Place } from './errors.ts'
+import type { Place } from '../errors.ts'
+import type { BashScript, Lines } from './syntax.ts'
+import { isKnown, mergeTexts, showText, unknownText } from './text.ts'
 
 /** A text, its unknown parts marked, and the line that gave it. */
 export interface Cell {

@@ -1,8 +1,8 @@
-import type { ArrayValue, Assignment, FunctionNode, Redirection } from './bash.ts'
-import { type Cell, type Field, type Scope, setVariable, type Variable } from './bash-scope.ts'
-import { unknownText } from './bash-text.ts'
-import { expandText, expandValue, expandWord, joinCells } from './bash-words.ts'
-import type { Place } from './errors.ts'
+import type { Place } from '../errors.ts'
+import { type Cell, type Field, type Scope, setVariable, type Variable } from './scope.ts'
+import type { ArrayValue, Assignment, FunctionNode, Redirection } from './syntax.ts'
+import { unknownText } from './text.ts'
+import { expandText, expandValue, expandWord, joinCells } from './words.ts'
 
 /** A command that a script would start, its words expanded, launchers still in front. */
 export interface StartedCommand {

@@ -1,4 +1,4 @@
-import { isKnown } from './bash-text.ts'
+import { isKnown } from './text.ts'
 
 /** What a program prints, given its arguments and standard input; undefined where that cannot be known without running it. */
 type Printing = (args: readonly string[], input: string | undefined) => string | undefined

@@ -1,7 +1,7 @@
-import type { TestExpression } from './bash.ts'
-import { findCell, type Scope } from './bash-scope.ts'
-import { globToRegExp, isKnown, isShort, isUnknown, toRegExp } from './bash-text.ts'
-import { arithmeticWord, expandText } from './bash-words.ts'
+import { findCell, type Scope } from './scope.ts'
+import type { TestExpression } from './syntax.ts'
+import { globToRegExp, isKnown, isShort, isUnknown, toRegExp } from './text.ts'
+import { arithmeticWord, expandText } from './words.ts'
 
 /** The truth of `[[ … ]]`; undefined where it hangs on something unknown. */
 export function evaluateTest(expression: TestExpression, scope: Scope): boolean | undefined {

@@ -103,8 +103,8 @@ function readComponent(line: string): Readonly<Record<string, string | null>> {
   return options
 }
 
-/** Options whose value hangs on the clock or is printed in another form; only that they are set is compared. */
-const comparedBySetting = new Set(['begin', 'deadline', 'mem-bind'])
+/** Options whose value hangs on the clock or is printed in a form of its own; only that they are set is compared. */
+const comparedBySetting = new Set(['begin', 'deadline', 'mem-bind', 'get-user-env'])
 /** sbatch makes these absolute once it has read them. */
 const paths = new Set(['chdir', 'error', 'input', 'output'])
 

@@ -38,7 +38,7 @@ function checkGresLists(settings: Settings): readonly Fault[] {
     const setting = settings.get(name)
     if (setting === undefined) return []
     const list = gresOf(settings, name)
-    const odd = list?.find(gres => gres.name !== 'gpu' && /gpu|[^\w.-]/i.test(gres.name))
+    const odd = list?.find(gres => gres.name !== 'gpu' && /gpu|^none$|[^\w.-]/i.test(gres.name))
     if (list !== undefined && odd === undefined) return []
     const expected = name === 'gres' ? 'gpu:<number> or gpu:<type>:<number>' : '<number> or <type>:<number>'
     return [fault(setting, `not understood, expected ${expected}`)]
@@ -188,11 +188,8 @@ function checkGpuSums(settings: Settings): readonly Fault[] {
   const requested = direct.some(asksForGpus)
   const spread = spreadTasks(settings, direct, requested, counts)
   if ('message' in spread) return [spread]
-  const asked = spread
-  const wrong = firstOf(asked, each => wrongWith(each, settings, counts))
+  const wrong = wrongAmong(spread, settings, counts)
   if (wrong !== undefined) return [wrong]
-  const untyped = asked.find(each => each.type === undefined)
-  if (untyped !== undefined && asksForGpus(untyped) && asked.length > 1) return [mixedTypes(settings)]
   return checkPerGpu(settings, requested || counts.tasksPerGpu !== undefined)
 }
 
@@ -301,7 +298,7 @@ function spreadTasks(
   if (perGpu === undefined || setting === undefined) return asked
   if (requested) {
     counts.tasks = asked.reduce((sum, each) => sum + each.total, 0) * perGpu
-    return asked
+    return counts.tasks === 0 ? fault(setting, 'no GPU is left of what is asked for') : asked
   }
   if (counts.tasks === undefined) return fault(setting, 'needs a number of GPUs or of tasks beside it')
   const gpus = Math.floor(counts.tasks / perGpu)
@@ -309,12 +306,23 @@ function spreadTasks(
   return gpus === 0 ? asked : [...asked.filter(each => each.type !== undefined), untyped]
 }
 
-function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
-  for (const item of items) {
-    const found = find(item)
-    if (found !== undefined) return found
+/**
+ * What does not fit, type by type. Where a request without a type and one with a type have both passed, sbatch then only looks
+ * whether the two can stand together, and forgets what it found wrong with a third.
+ */
+function wrongAmong(asked: readonly Asked[], settings: Settings, counts: Counts): Fault | undefined {
+  const passed: Asked[] = []
+  const isMixed = (): boolean =>
+    passed.some(each => each.type === undefined) && passed.some(each => each.type !== undefined)
+  for (const each of asked) {
+    const wrong = wrongWith(each, settings, counts)
+    if (wrong !== undefined && !isMixed()) return wrong
+    if (wrong !== undefined) break
+    passed.push(each)
   }
-  return undefined
+  return isMixed() && passed.some(each => each.type === undefined && asksForGpus(each))
+    ? mixedTypes(settings)
+    : undefined
 }
 
 /** The first thing that does not fit, in the order in which sbatch looks. */

@@ -45,7 +45,7 @@ const multipliers: Readonly<Record<string, number>> = {
 }
 
 function readCount(written: string): number | undefined {
-  const match = /^\s*([+-]?\d+)([kmgtp]?)$/i.exec(written)
+  const match = /^[ \t\n\v\f\r]*([+-]?\d+)([kmgtp]?)$/i.exec(written)
   // -1 is the largest number without a sign, which Slurm takes for "no number": `gpu:-1` is one GPU of type -1.
   if (match === null || match[1] === '-1') return undefined
   return Number(match[1]) * (multipliers[match[2]?.toLowerCase() ?? ''] ?? 1)

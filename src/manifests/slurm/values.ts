@@ -94,7 +94,7 @@ const readers: Readonly<Record<ValueKind, Reader>> = {
     return 'text' in count && Number(count.text) % 65536 > 1 ? { expected: '0 or 1' } : count
   },
   moment: value =>
-    /^[ \t\n\v\f\r]*(\d|now *([+-].*)?$|today|tomorrow|midnight|noon|fika|teatime|uts)/i.test(value)
+    /^[ \t\n\v\f\r]*(\d|now *([+-].*)?$|(today|tomorrow|midnight|noon|fika|teatime)( .*)?$|uts\d)/i.test(value)
       ? { text: value }
       : { expected: 'a time such as 16:00, now+1hour, tomorrow or 2030-01-20T12:34' },
   sampling: value => ({ text: value }),

@@ -41,12 +41,18 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
     quotes,
     warnings: [
       ...job.warnings,
-      ...warnOfGpuTypes(job, tables.gpus, prices, config),
+      ...warnOfGpuTypes(job, tables.gpus, prices, config, requestedGpus(candidates)),
       ...warnings,
       ...adviseOn(job, workloads, runtime),
       ...limitWarnings(job, runtime),
     ],
   }
+}
+
+/** Names of the GPU types that the job may get as written. */
+function requestedGpus(candidates: readonly Candidate[]): ReadonlySet<string> {
+  const requested = candidates.filter(candidate => candidate.asRequested)
+  return new Set(requested.flatMap(({ placements }) => placements.map(({ gpu }) => gpu.name)))
 }
 
 /** The quotes of the job as written; several where the manifest leaves the GPU type open. Spot rows are offers, not requests. */

@@ -38,7 +38,13 @@ export function requestedDevices(role: Role, gpus: readonly Gpu[], prices: Price
 }
 
 /** What only the table of GPUs shows of the types a job names: one that it does not have, or a name of several. */
-export function warnOfGpuTypes(job: Job, gpus: readonly Gpu[], prices: PriceList, config: Config): readonly Warning[] {
+export function warnOfGpuTypes(
+  job: Job,
+  gpus: readonly Gpu[],
+  prices: PriceList,
+  config: Config,
+  possible: ReadonlySet<string>,
+): readonly Warning[] {
   const cluster = clusterOf(job, config.clusters)
   const isUnknown = (name: string) =>
     findGpus(name, gpus).length === 0 &&
@@ -49,7 +55,7 @@ export function warnOfGpuTypes(job: Job, gpus: readonly Gpu[], prices: PriceList
     .flatMap(role => {
       const { names } = role.gpuType
       const unknown = names.filter(({ value }) => saysType(role.gpuType.basis) && isUnknown(value))
-      const known = requestedDevices(role, gpus, prices).filter(device => device.gpu.vendor !== 'unknown')
+      const known = requestedDevices(role, gpus, prices).filter(device => possible.has(device.gpu.name))
       return [
         ...unknown.map(({ value }) => unknownTypeWarning(value, job, gpus)),
         ...(known.length > 1

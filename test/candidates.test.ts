@@ -432,7 +432,9 @@ describe('warnings about GPU types', () => {
   const warningsOf = (job: Job, more: Partial<Config> = {}) => {
     const config = { ...emptyConfig, ...more }
     const list = listPrices({ gpus, prices, networks }, config)
-    return warnOfGpuTypes(job, gpus, list, config).map(({ code, text }) => [code, text])
+    const requested = findCandidates(job, [], { gpus, prices: list, config }).filter(each => each.asRequested)
+    const possible = new Set(requested.flatMap(({ placements }) => placements.map(({ gpu }) => gpu.name)))
+    return warnOfGpuTypes(job, gpus, list, config, possible).map(({ code, text }) => [code, text])
   }
 
   test('name the unknown type, the known ones most like it, and how to give it a price', () => {
@@ -446,6 +448,11 @@ describe('warnings about GPU types', () => {
     expect(warningsOf(jobOf([{ gpus: ['v100'] }]))).toEqual([
       ['gpu-type-ambiguous', 'v100 may be v100-16gb or v100-32gb: each has a row of its own'],
     ])
+  })
+
+  test('are none where the cluster has only one of the types', () => {
+    const config = clusterWith([poolOf({ gpu: 'v100-32gb', gresType: 'v100' })])
+    expect(warningsOf(jobOf([{ gpus: ['v100'] }]), config)).toEqual([])
   })
 
   test('are none where the type is clear, or an instance type says it', () => {

@@ -43,10 +43,10 @@ export function poolPrice(pool: Pool, node: Machine, { rented, offers }: PoolMar
   const { machine } = pool
   if (machine !== undefined) {
     const price = rented.find(each => each.region === machine.region && each.tier === tier)
-    return price && nodePrice(price, node, 'rented')
+    return price && nodePrice(price, node, false)
   }
   const price = nearestPrice(offers, tier, node.gpuCount)
-  return price && nodePrice(price, node, 'no own rate, list price of the same GPU')
+  return price && nodePrice(price, node, true)
 }
 
 function gpusOfPool(pool: Pool, gpus: readonly Gpu[], rented: Machine | undefined): readonly (Gpu | UnknownGpu)[] {
@@ -64,12 +64,12 @@ function nearestPrice(offers: readonly Offer[], tier: Tier, gpuCount: number): P
 }
 
 /** A price of a rented machine as the price of a pool's node, by the number of their GPUs. */
-function nodePrice(price: Price, node: Machine, why: string): Price {
+function nodePrice(price: Price, node: Machine, assumed: boolean): Price {
   const { provider, name } = price.machine
   return {
     ...price,
     machine: node,
     usdPerMachineHour: usdPerGpuHour(price) * node.gpuCount,
-    source: `${why}: ${provider} ${name}; ${price.source}`,
+    listedFor: { provider, machine: name, assumed },
   }
 }

@@ -11,6 +11,8 @@ export interface Price {
   /** Empty for an own cluster. */
   readonly region: string
   readonly tier: Tier
+  /** For a node without an own rate: the rented machine whose list price stands in for one, and whether somebody said which. */
+  readonly listedFor?: { readonly provider: string; readonly machine: string; readonly assumed: boolean }
   /** Of the whole machine, in US dollars. */
   readonly usdPerMachineHour: number
   /** Day (or year) the price was read, ISO 8601; empty for an own rate, which has no day. */

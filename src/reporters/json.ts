@@ -143,6 +143,7 @@ function placementOf(placement: Placement, price: Price | undefined): object {
         : {
             region: price.region,
             tier: price.tier,
+            listedFor: price.listedFor,
             usdPerMachineHour: price.usdPerMachineHour,
             asOf: price.asOf,
             source: price.source,

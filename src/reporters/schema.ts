@@ -102,6 +102,10 @@ const Placement = z.strictObject({
     .strictObject({
       region: z.string(),
       tier: z.enum(['on-demand', 'spot', 'reserved-1y', 'reserved-3y', 'own']),
+      listedFor: z
+        .strictObject({ provider: z.string(), machine: z.string(), assumed: z.boolean() })
+        .optional()
+        .describe('the rented machine whose list price stands in for an own rate'),
       usdPerMachineHour: z.number(),
       asOf: z.string(),
       source: z.string(),

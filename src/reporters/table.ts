@@ -1,6 +1,7 @@
 import { describePlace } from '../errors.ts'
 import { canRun, type Fare } from '../fare.ts'
 import { totalToApprove } from '../policy.ts'
+import type { Price } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import { formatMoney } from '../units.ts'
 import type { Warning } from '../warning.ts'
@@ -131,11 +132,7 @@ function footLines(rows: readonly Row[], options: RenderOptions): string[] {
   const bases = [...new Set(rows.flatMap(row => row.quote.runtime?.basis ?? []))]
   const prices = [
     ...new Set(
-      rows.flatMap(row =>
-        row.quote.prices.flatMap(price =>
-          price === undefined ? [] : [`${price.machine.provider} ${tierWords[price.tier]} ${price.asOf}`],
-        ),
-      ),
+      rows.flatMap(row => row.quote.prices.flatMap(price => (price === undefined ? [] : [describeSource(price)]))),
     ),
   ]
   const notes = [
@@ -162,6 +159,11 @@ function warningLines({ warnings, job }: Fare, options: RenderOptions): string[]
       index === 0 ? `  ${options.paint.yellow('!')} ${line.trimStart()}` : line,
     )
   })
+}
+
+/** `aws on-demand 2026-07-20`, `research own rate`. */
+function describeSource({ machine, listedFor, tier, asOf }: Price): string {
+  return [listedFor?.provider ?? machine.provider, tierWords[tier], asOf].filter(Boolean).join(' ')
 }
 
 /** A warning with its line; the file is named where it is another one than the manifest. */

@@ -1,6 +1,7 @@
 import type { Candidate, Placement } from '../candidates.ts'
 import { describePlace } from '../errors.ts'
 import type { Job, Role } from '../job.ts'
+import type { Price } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import type { Origin } from '../sourced.ts'
 import { type Currency, formatCount, formatDuration, formatGib, formatMoney, formatRate } from '../units.ts'
@@ -99,13 +100,20 @@ export function describeFit(candidate: Candidate): string {
 export function describeOffer(quote: Quote, currency: Currency): string {
   const machineCounts = new Map<string, number>()
   quote.candidate.placements.forEach(({ machine, machineCount }, index) => {
-    const where = [machine.provider, machine.name, quote.prices[index]?.region].filter(Boolean).join(' ')
+    const price = quote.prices[index]
+    const where = [machine.provider, machine.name, price && describeListing(price)].filter(Boolean).join(' ')
     machineCounts.set(where, (machineCounts.get(where) ?? 0) + machineCount)
   })
   const where = [...machineCounts].map(([name, count]) => (count > 1 ? `${count}x ${name}` : name)).join(' + ')
   return quote.usdPerHour === undefined
     ? `${where}, price not known`
     : `${where}, ${describeRate(quote, quote.usdPerHour, currency)}`
+}
+
+function describeListing({ region, listedFor }: Price): string {
+  if (listedFor === undefined) return region
+  const label = listedFor.assumed ? 'no own rate, list price of ' : ''
+  return `(${label}${listedFor.provider} ${listedFor.machine} ${region})`
 }
 
 function describeRate(quote: Quote, usdPerHour: number, currency: Currency): string {

@@ -199,7 +199,8 @@ describe('a pool of an own cluster', () => {
     const price = priceOfPool(clusterWith({}))
     // 4 of the 8 GPUs of a p4d.24xlarge at $20
     expect(price).toMatchObject({ tier: 'on-demand', region: 'us-east-1', usdPerMachineHour: 10 })
-    expect(price?.source).toBe('no own rate, list price of the same GPU: aws p4d.24xlarge; list east')
+    expect(price?.listedFor).toEqual({ provider: 'aws', machine: 'p4d.24xlarge', assumed: true })
+    expect(price?.source).toBe('list east')
   })
 
   test('without a rate takes the list price of a machine with as many GPUs, where there is one', () => {

@@ -1,8 +1,7 @@
 import type { Fault } from '../../errors.ts'
-import { type Gres, readGres } from './gres.ts'
 import { countHosts } from './hosts.ts'
-import type { Setting, Settings } from './read-sbatch.ts'
-import { readMebibytes, readNodes } from './values.ts'
+import { readMebibytes, readNodes } from './quantities.ts'
+import { countOf, gresOf, isTyped, memoryOptions, nodeRange, type Setting, type Settings } from './settings.ts'
 
 /**
  * What sbatch refuses although each option is fine by itself. Where other faults have been found, only what cannot come from
@@ -18,20 +17,6 @@ export function checkTogether(settings: Settings, complete: boolean): readonly F
 const gpuOptions = ['gpus', 'gpus-per-node', 'gpus-per-task', 'ntasks-per-gpu', 'ntasks-per-tres']
 
 const listOptions = ['gpus', 'gpus-per-node', 'gpus-per-socket', 'gpus-per-task', 'gres']
-
-/** GPU lists as sbatch joins them: `--gpus` and its kin without a name, `--gres` with one. */
-export function gresOf(settings: Settings, name: string): readonly Gres[] | undefined {
-  const value = settings.get(name)?.value
-  if (value === undefined || (name === 'gres' && /^none$/i.test(value))) return []
-  return name === 'gres'
-    ? readGres(value)
-    : readGres(
-        value
-          .split(',')
-          .map(item => (item === '' ? '' : `gpu:${item}`))
-          .join(','),
-      )
-}
 
 function checkGresLists(settings: Settings): readonly Fault[] {
   return listOptions.flatMap(name => {
@@ -61,25 +46,12 @@ function checkExclusions(settings: Settings): readonly Fault[] {
   ]
 }
 
-/** Set by a directive or an option, and not by a variable. */
-function isTyped(settings: Settings, name: string): boolean {
-  const setting = settings.get(name)
-  return setting !== undefined && setting.source !== 'environment'
-}
-
 /** One of the three memory options counts; one that was typed wins over variables, two of a kind are refused. */
 function checkMemory(settings: Settings): readonly Fault[] {
   const [first, second] = memoryOptions(settings)
   return first === undefined || second === undefined
     ? []
     : [fault(second, `cannot stand beside ${first.written}: --mem, --mem-per-cpu and --mem-per-gpu exclude each other`)]
-}
-
-/** The memory options that count. */
-export function memoryOptions(settings: Settings): readonly Setting[] {
-  const set = ['mem', 'mem-per-cpu', 'mem-per-gpu'].flatMap(name => settings.get(name) ?? [])
-  const typed = set.filter(setting => setting.source !== 'environment')
-  return typed.length > 0 ? typed : set
 }
 
 function exclude(settings: Settings, name: string, others: readonly string[]): readonly Fault[] {
@@ -109,28 +81,6 @@ function checkHint(settings: Settings): readonly Fault[] {
 
 function fault(setting: Setting, message: string): Fault {
   return { place: setting.place, message: `${setting.written}: ${message}` }
-}
-
-/** Nodes as sbatch asks for them: from `-N` and `-w`, never more than there are tasks. */
-export function nodeRange(
-  settings: Settings,
-): { readonly least: number; readonly most: number | undefined } | undefined {
-  const range = readNodes(settings.get('nodes')?.value ?? '')
-  const hosts = settings.get('nodelist')?.text
-  const listed = hosts === undefined ? undefined : countHosts(hosts)
-  if (range === undefined && listed === undefined) return undefined
-  const least = Math.max(range?.least ?? 0, listed ?? 0)
-  const most = range === undefined || range.most === 0 ? undefined : range.most
-  const tasks = countOf(settings, 'ntasks')
-  if (tasks === undefined) return { least, most }
-  if (tasks < least) return { least: tasks, most: tasks }
-  return { least, most: most === undefined ? undefined : Math.min(most, tasks) }
-}
-
-/** The value of an option that is a number. */
-export function countOf(settings: Settings, name: string): number | undefined {
-  const text = settings.get(name)?.text
-  return text === undefined ? undefined : Number(text)
 }
 
 function checkNodes(settings: Settings): readonly Fault[] {

@@ -1,6 +1,5 @@
 import { type Sourced, sourced } from '../../sourced.ts'
-import { countOf, gresOf, nodeRange } from './checks.ts'
-import type { Setting, Settings } from './read-sbatch.ts'
+import { countOf, gresOf, nodeRange, type Setting, type Settings } from './settings.ts'
 
 /** Options that ask for GPUs. */
 export const gpuOptions = ['gres', 'gpus', 'gpus-per-node', 'gpus-per-task', 'gpus-per-socket']

@@ -2,10 +2,9 @@ import { migProfileIn } from '../../gpu.ts'
 import { findGpuHint } from '../../gpu-hints.ts'
 import type { DeviceShare, GpuTypeBasis, GpuTypeRequest } from '../../job.ts'
 import { type Origin, type Sourced, sourced } from '../../sourced.ts'
-import { gresOf } from './checks.ts'
 import type { Directive } from './directives.ts'
 import { gpuOptions } from './gpu-count.ts'
-import type { Settings } from './read-sbatch.ts'
+import { gresOf, type Settings } from './settings.ts'
 
 /** Which GPU type a component asks for, from the strongest word it has on it to the weakest guess. */
 export function readGpuType(settings: Settings, directives: readonly Directive[]): GpuTypeRequest {

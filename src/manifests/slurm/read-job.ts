@@ -7,13 +7,13 @@ import { type Origin, type Sourced, sourced, withoutAbsent } from '../../sourced
 import { secondsPerMinute } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
 import { readArray } from './array.ts'
-import { countOf, memoryOptions } from './checks.ts'
 import { findChildScripts, gatherChildren } from './child-jobs.ts'
 import { eachLine } from './directives.ts'
 import { gpuOptions, readShape, type Shape } from './gpu-count.ts'
 import { readGpuType, shareOf } from './gpu-type.ts'
-import { readSbatch, type SbatchReading, type Settings, wrappedScript } from './read-sbatch.ts'
-import { readMebibytes, readMinutes } from './values.ts'
+import { readMebibytes, readMinutes } from './quantities.ts'
+import { readSbatch, type SbatchReading, wrappedScript } from './read-sbatch.ts'
+import { countOf, memoryOptions, type Settings } from './settings.ts'
 import { warnOfChildJobs, warnOfComponent, warnOfConflicts, warnOfJob } from './warnings.ts'
 
 const bytesPerMebibyte = 2 ** 20

@@ -2,12 +2,12 @@ import { GpufareError } from '../../errors.ts'
 import { findGpuHint } from '../../gpu-hints.ts'
 import type { Manifest } from '../../manifest.ts'
 import type { Retarget } from '../manifest-format.ts'
-import { countOf } from './checks.ts'
 import { type Directive, type DirectiveWord, eachLine } from './directives.ts'
 import { gpuOptions, readShape, type Shape } from './gpu-count.ts'
 import { readGpuType } from './gpu-type.ts'
 import { readGres } from './gres.ts'
-import { readSbatch, type SbatchReading, type Setting, type Settings, wrappedScript } from './read-sbatch.ts'
+import { readSbatch, type SbatchReading, wrappedScript } from './read-sbatch.ts'
+import { countOf, type Setting, type Settings } from './settings.ts'
 
 /** A part of the script to put other text in. */
 interface Edit {

@@ -2,11 +2,11 @@ import type { Place } from '../../errors.ts'
 import type { Role } from '../../job.ts'
 import { formatDuration, parseDuration, secondsPerMinute } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
-import { gresOf } from './checks.ts'
 import { eachLine } from './directives.ts'
 import type { Shape } from './gpu-count.ts'
-import type { SbatchReading, Setting, Settings } from './read-sbatch.ts'
-import { readMinutes } from './values.ts'
+import { readMinutes } from './quantities.ts'
+import type { SbatchReading } from './read-sbatch.ts'
+import { gresOf, type Setting, type Settings } from './settings.ts'
 
 /** Two options that do not say the same; the one that Slurm goes by comes first. */
 export function warnOfConflicts(settings: Settings): readonly Warning[] {

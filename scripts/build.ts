@@ -112,12 +112,12 @@ async function readLate(): Promise<Plugin> {
 
 /**
  * Loads modules that cost milliseconds, and that not every run needs, when something of theirs is first used: with
- * node:child_process come the network modules, with the schemas comes zod, and a batch script needs no YAML.
+ * node:child_process and node:tty come the network modules, with the schemas comes zod, and a batch script needs no YAML.
  */
 const loadedLate: Plugin = {
   name: 'loaded-late',
   setup(build) {
-    const late = /^(node:child_process|yaml)$|^\.{1,2}\/(.*[/-])?schema\.ts$/
+    const late = /^(node:(child_process|tty)|yaml)$|^\.{1,2}\/(.*[/-])?schema\.ts$/
     build.onResolve({ filter: late }, async ({ path, kind, namespace, resolveDir, pluginData }) => {
       // what the late module itself asks for is the real one
       if (pluginData === 'loading' || kind === 'dynamic-import' || namespace === 'loaded-late') return undefined

@@ -1,7 +1,6 @@
-import { constants } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { readFileSync, statSync } from 'node:fs'
 import { InputError } from './errors.ts'
+import type { PipeLimits } from './pipe.ts'
 import type { Input } from './terminal.ts'
 import { formatMegabytes } from './units.ts'
 
@@ -36,8 +35,6 @@ export interface ReadManifestOptions {
 const SILENCE_MILLISECONDS = 5_000
 /** Ten megabytes: three times what the Kubernetes API takes (3 MiB), and more than Slurm takes by default (4 MiB, max_script_size). */
 const MAX_BYTES = 10_000_000
-const POLL_MILLISECONDS = 10
-const CHUNK_BYTES = 65_536
 const STDIN_NAME = 'standard input'
 const STDIN_PATHS: ReadonlySet<string> = new Set(['-', '/dev/stdin', '/dev/fd/0', '/proc/self/fd/0'])
 
@@ -46,14 +43,13 @@ const STDIN_PATHS: ReadonlySet<string> = new Set(['-', '/dev/stdin', '/dev/fd/0'
  * Throws InputError where there is nothing to read, or no text.
  */
 export async function readManifest(path: string, options: ReadManifestOptions): Promise<Manifest> {
-  const fromStdin = STDIN_PATHS.has(path)
-  const name = fromStdin ? STDIN_NAME : path
+  const name = STDIN_PATHS.has(path) ? STDIN_NAME : path
   const source = {
     name,
     silence: options.silenceMilliseconds ?? SILENCE_MILLISECONDS,
     maxBytes: options.maxBytes ?? MAX_BYTES,
   }
-  const bytes = fromStdin ? await readStream(options.stdin, source) : await readPath(path, source)
+  const bytes = await readInput(path, options, source)
   return {
     path,
     name,
@@ -71,85 +67,35 @@ interface Source {
   readonly maxBytes: number
 }
 
-async function readPath(path: string, source: Source): Promise<Uint8Array> {
-  let handle: FileHandle | undefined
+async function readInput(path: string, options: ReadManifestOptions, source: Source): Promise<Uint8Array> {
   try {
-    const stats = await stat(path)
+    if (STDIN_PATHS.has(path)) return await readStandardInput(options.stdin, source)
+    const stats = statSync(path)
     if (stats.isDirectory()) refuse(source, 'is a folder, a file is expected', 'name the manifests in it')
-    if (stats.isFile() && stats.size > source.maxBytes) refuseSize(source, formatMegabytes(stats.size))
-    // Opening a named pipe would wait for its writer and could not be given up.
-    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    return await readHandle(handle, stats.isFIFO(), source)
+    if (stats.size > source.maxBytes) refuseSize(source, formatMegabytes(stats.size))
+    // Asynchronous reading takes milliseconds to load, so only what may keep one waiting pays for it; files of /proc have no size.
+    if (stats.isFile() && stats.size > 0) return readFileSync(path)
+    const { readPipe } = await import('./pipe.ts')
+    return await readPipe(path, stats.isFIFO(), limitsOf(source))
   } catch (error) {
     throw asInputError(error, source)
-  } finally {
-    await handle?.close()
   }
 }
 
-async function readHandle(handle: FileHandle, isPipe: boolean, source: Source): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  let lastByteAt = Date.now()
-  for (;;) {
-    const chunk = await readChunk(handle)
-    if (chunk !== undefined && chunk.length > 0) {
-      chunks.push(chunk)
-      size += chunk.length
-      lastByteAt = Date.now()
-      if (size > source.maxBytes) refuseSize(source, 'more')
-      continue
-    }
-    // A pipe without a writer looks as if it had ended: until the first byte it may still get one.
-    const ended = chunk !== undefined && (!isPipe || size > 0)
-    if (ended) return Buffer.concat(chunks, size)
-    if (Date.now() - lastByteAt >= source.silence) refuseSilence(source)
-    await sleep(POLL_MILLISECONDS)
-  }
-}
-
-/** The next bytes; none at the end, undefined while a writer keeps silent. */
-async function readChunk(handle: FileHandle): Promise<Uint8Array | undefined> {
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES))
-    return buffer.subarray(0, bytesRead)
-  } catch (error) {
-    if (codeOf(error) === 'EAGAIN') return undefined
-    throw error
-  }
-}
-
-async function readStream(stream: Input, source: Source): Promise<Uint8Array> {
-  if (stream.isTTY === true) {
+async function readStandardInput(stdin: Input, source: Source): Promise<Uint8Array> {
+  if (stdin.isTTY === true) {
     refuse(source, 'is a terminal: nothing is piped in', 'name a file, or pipe a manifest in')
   }
-  const chunks: Uint8Array[] = []
-  let size = 0
-  const iterator = stream[Symbol.asyncIterator]()
-  try {
-    for (;;) {
-      const next = await withinSilence(iterator.next(), source)
-      if (next.done === true) return Buffer.concat(chunks, size)
-      const chunk = Buffer.from(next.value)
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > source.maxBytes) refuseSize(source, 'more')
-    }
-  } catch (error) {
-    stream.pause()
-    if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy()
-    throw asInputError(error, source)
-  }
+  const { readStream } = await import('./pipe.ts')
+  return await readStream(stdin, limitsOf(source))
 }
 
-async function withinSilence<T>(promise: Promise<T>, source: Source): Promise<T> {
-  const patience = new AbortController()
-  const silence = sleep(source.silence, undefined, { signal: patience.signal }).then(() => refuseSilence(source))
-  silence.catch(() => {})
-  try {
-    return await Promise.race([promise, silence])
-  } finally {
-    patience.abort()
+function limitsOf(source: Source): PipeLimits {
+  return {
+    maxBytes: source.maxBytes,
+    silenceMilliseconds: source.silence,
+    refuseSize: () => refuseSize(source, 'more'),
+    refuseSilence: () => refuseSilence(source),
   }
 }
 

@@ -21,11 +21,16 @@ export interface Asking {
   readonly input?: Uint8Array
 }
 
+interface ProgramOutput {
+  write(chunk: Uint8Array): unknown
+  readonly fd?: number
+}
+
 /** The streams a program takes over; a `Terminal` is one. A stream without `fd` is fed and read through pipes. */
 export interface Streams {
   readonly stdin: { readonly fd?: number }
-  readonly stdout: NodeJS.WritableStream & { readonly fd?: number }
-  readonly stderr: NodeJS.WritableStream & { readonly fd?: number }
+  readonly stdout: ProgramOutput
+  readonly stderr: ProgramOutput
   readonly environment: Environment
 }
 

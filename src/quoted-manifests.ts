@@ -55,7 +55,9 @@ export async function quoteManifests(
   for (const path of paths) {
     try {
       const manifest = await readManifest(path, {
-        stdin: terminal.stdin,
+        get stdin() {
+          return terminal.stdin
+        },
         environment: terminal.environment,
         ...passedOn,
       })

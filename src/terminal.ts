@@ -1,21 +1,25 @@
-import { openSync } from 'node:fs'
+import { fstatSync, openSync, statSync, writeSync } from 'node:fs'
 import { isatty, ReadStream } from 'node:tty'
 
 /** Where keys come from. */
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean; readonly fd?: number }
 
 /** Where text goes to; `fd` where it is a real file, pipe or terminal. */
-export type Output = NodeJS.WritableStream & {
+export interface Output {
+  write(chunk: string | Uint8Array): unknown
   readonly isTTY?: boolean
   readonly columns?: number
   readonly fd?: number
 }
 
+/** An output that questions and spinners can be drawn on. */
+export type Screen = NodeJS.WritableStream & Output
+
 /** The streams of one run and what may be done with them; an argument of every command, so that tests can pretend one. */
 export interface Terminal {
   readonly stdin: Input
   readonly stdout: Output
-  readonly stderr: Output
+  readonly stderr: Screen
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Width for tables, in characters. */
   readonly columns: number
@@ -53,7 +57,7 @@ export const plainPaint: Paint = {
 interface Streams {
   readonly stdin: Input
   readonly stdout: Output
-  readonly stderr: Output
+  readonly stderr: Screen
 }
 
 const fileDescriptors = { stdin: 0, stdout: 1, stderr: 2 } as const
@@ -66,13 +70,38 @@ export function processTerminal(wantsColour?: boolean): Terminal {
       return process.stdin
     },
     get stdout() {
-      return untilClosed(process.stdout)
+      return isTerminal(fileDescriptors.stdout) ? untilClosed(process.stdout) : plainStdout
     },
     get stderr() {
       return untilClosed(process.stderr)
     },
   }
-  return describeTerminal(streams, process.env, wantsColour, name => isatty(fileDescriptors[name]))
+  return describeTerminal(streams, process.env, wantsColour, name => isTerminal(fileDescriptors[name]))
+}
+
+/** Whether a file descriptor is a terminal. The module that knows takes milliseconds to load, so only for what may be one. */
+function isTerminal(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor)
+    const nullDevice = statSync('/dev/null', { throwIfNoEntry: false })
+    return stats.isCharacterDevice() && stats.rdev !== nullDevice?.rdev && isatty(descriptor)
+  } catch {
+    return false // closed
+  }
+}
+
+/** A stdout that is a file or pipe, written to without the stream, which takes milliseconds to load. */
+const plainStdout: Output = {
+  fd: fileDescriptors.stdout,
+  write(chunk) {
+    let rest = Buffer.from(chunk)
+    try {
+      while (rest.length > 0) rest = rest.subarray(writeSync(fileDescriptors.stdout, rest))
+    } catch {
+      // A pipe that is full for the moment, or closed, is the stream's to deal with.
+      untilClosed(process.stdout).write(rest)
+    }
+  },
 }
 
 /** What three streams and the environment allow: colour, width, questions. */

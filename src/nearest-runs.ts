@@ -73,7 +73,7 @@ export interface LogError {
 }
 
 /** Runs that are asked: more change the answer in the third figure only. */
-const askedRuns = 96
+const askedRuns = 64
 
 /**
  * Error of the step model for a run, from the errors of measured runs like it: kriging with a sum of likenesses (Rasmussen and
@@ -160,7 +160,7 @@ function squaredDistance(a: readonly number[], b: readonly number[], distances: 
 }
 
 /** Lower factor of a symmetric positive matrix, given and returned by its lower rows. */
-export function choleskyFactor(matrix: readonly (readonly number[])[]): number[][] {
+function choleskyFactor(matrix: readonly (readonly number[])[]): number[][] {
   const factor: number[][] = []
   for (const [row, entries] of matrix.entries()) {
     const current: number[] = []
@@ -176,7 +176,7 @@ export function choleskyFactor(matrix: readonly (readonly number[])[]): number[]
 }
 
 /** Solves L·x = b for a lower factor. */
-export function solveLower(factor: readonly (readonly number[])[], right: readonly number[]): number[] {
+function solveLower(factor: readonly (readonly number[])[], right: readonly number[]): number[] {
   const solution: number[] = []
   for (const [row, entries] of factor.entries()) {
     let sum = right[row] ?? 0

@@ -109,7 +109,7 @@ function traitsOf(
   const recomputes = { none: 0, selective: 0.5, full: 1 }
   return {
     model: model.shape === undefined ? plainKey(model.name) : `${model.shape.layers}x${model.shape.hidden}`,
-    kind: model.kind,
+    kind: likeKindOf(model),
     counted: countedOf(model),
     ...(workload.framework === undefined ? {} : { stack: plainKey(workload.framework.value) }),
     gpu: gpu.name,
@@ -130,6 +130,12 @@ function traitsOf(
       Math.log(1 + (workload.outputTokens?.value ?? 0)),
     ],
   }
+}
+
+/** Transformers are alike in two kinds, whatever they read: those that predict every token of a sequence, and the others. */
+function likeKindOf({ kind, shape }: Model): ModelKind {
+  if (shape === undefined || kind === 'other') return kind
+  return kind === 'decoder' || kind === 'multimodal' ? 'decoder' : 'encoder'
 }
 
 function countedOf(model: Model): Counted {

@@ -152,8 +152,19 @@ function outputTokensOf(row: Row, { kind }: Model): number | undefined {
 
 /** Tokens that go in: of a generating row its prompt, `isl=128` in its notes. */
 function promptTokensOf(row: Row, answer: number | undefined): number | undefined {
-  if (answer === undefined) return numberIn(row, 'seq_len')
+  if (answer === undefined) return trainedLengthOf(row)
   return Number(/\bisl=(\d+)/.exec(row['notes'] ?? '')?.[1] ?? usualPromptTokens)
+}
+
+/** MLPerf's BERT drops its padding, which is half of what its sequences of 512 hold (MLPerf Training v1.0 submissions). */
+const unpaddedShare = 0.5
+
+/** Tokens of a sample; where a run has several lengths its first, which most of its steps have: `seq 128 (7038 steps) then seq 512`. */
+function trainedLengthOf(row: Row): number | undefined {
+  const stated =
+    numberIn(row, 'seq_len') ?? numberIn({ first: /\bseq (\d+)/.exec(row['notes'] ?? '')?.[1] ?? '' }, 'first')
+  const isUnpadded = stated !== undefined && /^BERT.*MLPerf/.test(row['model'] ?? '')
+  return isUnpadded ? stated * unpaddedShare : stated
 }
 
 /** Totals of language models are tokens; one below this is a number of examples (FLAN-T5, Unsloth). */

@@ -48,12 +48,13 @@ describe('a published row', () => {
     expect(observationOf(row, tables)?.secondsPerSample).toBeCloseTo((3.7 * 3_600) / 437_143_251, 12)
   })
 
-  it('is predicted without the runs that are not allowed, and worse so', () => {
-    const some = rowNamed('fmsfsdp-13b')
-    const errorOf = (allowed: boolean): number => {
-      const [comparison] = compareAll(some, tables, () => allowed).get('steady') ?? []
-      return Math.abs((comparison?.predicted?.p50 ?? Number.NaN) / (comparison?.actual ?? Number.NaN) - 1)
+  it('is predicted from the runs that are allowed only, with a wider range the fewer they are', () => {
+    const some = rowNamed('internevo-tp1-z-all-g128')
+    const widthWith = (allowed: (run: { id: string }) => boolean): number => {
+      const [comparison] = compareAll(some, tables, (_, run) => allowed(run)).get('steady') ?? []
+      if (comparison?.predicted === undefined) throw new Error('no prediction')
+      return comparison.predicted.p90 / comparison.predicted.p10
     }
-    expect(errorOf(true)).toBeLessThan(errorOf(false))
+    expect(widthWith(() => true)).toBeLessThan(widthWith(run => familyOf(run.id) !== familyOf(some[0]?.['id'] ?? '')))
   })
 })

@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { groupBy } from '../../pricing-data/scripts/held-out.ts'
 import { familyOf, groupOf, type Observation, observationOf } from '../../pricing-data/scripts/published-runs.ts'
 import { openTable, type Row } from '../../src/csv.ts'
 import type { MeasuredRun } from '../../src/nearest-runs.ts'
@@ -15,14 +16,14 @@ import { type Calibration, measuredRun, predictPace, withRun } from '../../src/t
 import { candidateOf, jobOf, machineOf, placementOf } from '../builders.ts'
 
 /** One prediction beside what was measured, in seconds; no prediction where none would have been given. */
-export interface Comparison {
+interface Comparison {
   readonly id: string
   readonly actual: number | undefined
   readonly predicted: Range | undefined
 }
 
 /** How a group of comparisons came out; shares and errors in percent. */
-export interface GroupAccuracy {
+interface GroupAccuracy {
   readonly name: string
   readonly rows: number
   readonly predicted: number
@@ -142,32 +143,44 @@ function main(): void {
   const withoutRow: Allowed = (row, run) => run.id !== row.id
   const comparisons = compareAll(rows, tables, file === undefined ? withoutFamily : withoutRow)
   const groups = [...comparisons].map(([name, each]) => accuracyOf(name, each))
-  const cells = groups.map(group => [
-    group.name,
-    group.rows,
-    group.predicted,
-    group.mape,
-    group.median,
-    group.insideRange,
-  ])
-  for (const line of [['group', 'rows', 'predicted', 'MAPE %', 'median %', 'inside P10-P90 %'], ...cells]) {
+  for (const line of [
+    ['group', 'rows', 'predicted', 'MAPE %', 'median %', 'inside P10-P90 %'],
+    ...groups.map(cellsOf),
+  ]) {
     console.log(line.map((cell, index) => String(cell).padEnd(index === 0 ? 12 : 10)).join(' '))
   }
-  if (options.includes('--rows'))
-    for (const [name, each] of comparisons)
-      for (const { id, actual, predicted } of each)
-        console.log([name, id, actual, predicted?.p10, predicted?.p50, predicted?.p90].join(','))
-  if (options.includes('--write')) writeFileSync(`${folder}accuracy.md`, reportOf(cells))
+  if (options.includes('--rows')) printRows(comparisons)
+  if (options.includes('--write')) writeFileSync(`${folder}accuracy.md`, reportOf(groups, kindsOf(rows, comparisons)))
   if (options.includes('--json')) console.log(JSON.stringify({ groups }))
 }
 
-function reportOf(cells: readonly (readonly (string | number)[])[]): string {
-  const rows = cells.map(line => `| ${line.join(' | ')} |`)
+function printRows(comparisons: ReadonlyMap<string, readonly Comparison[]>): void {
+  for (const [name, each] of comparisons) {
+    for (const { id, actual, predicted } of each) {
+      console.log([name, id, actual, predicted?.p10, predicted?.p50, predicted?.p90].join(','))
+    }
+  }
+}
+
+/** Steady rates by the table's kinds of run: language models and recommenders are not equally well known. */
+function kindsOf(rows: readonly Row[], comparisons: ReadonlyMap<string, readonly Comparison[]>): GroupAccuracy[] {
+  const kinds = new Map(rows.map(row => [row['id'] ?? '', row['kind'] ?? '']))
+  const byKind = groupBy(comparisons.get('steady') ?? [], ({ id }) => kinds.get(id) ?? '')
+  return [...byKind].map(([kind, each]) => accuracyOf(`steady: ${kind}`, each)).sort((a, b) => b.rows - a.rows)
+}
+
+function cellsOf({ name, rows, predicted, mape, median, insideRange }: GroupAccuracy): (string | number)[] {
+  return [name, rows, predicted, mape, median, insideRange].map(cell => (Number.isNaN(cell) ? '-' : cell))
+}
+
+function reportOf(...accuracies: readonly (readonly GroupAccuracy[])[]): string {
+  const rows = accuracies.flat().map(each => `| ${cellsOf(each).join(' | ')} |`)
   return `# How far the runtime model is from runs it has not seen
 
 Written by \`npm run bench:accuracy -- --write\`: every row of published-runs.csv, predicted without its whole family (the id up to the
 second dash). Errors are those of the runtime, in percent; eight of ten should fall inside P10-P90. The constants of the formulas
-(efficiency.csv) were fitted on all rows; corrections by measured runs never come from the row's family.
+(efficiency.csv) were fitted on all rows, so this is a little kind to us; corrections by measured runs never come from the row's family.
+Rows without a prediction are those whose work is not published, or that are like no measured run: a quote says so, too.
 
 - **steady**: rate of a training run. **end-to-end**: from start to end, with evaluation, checkpoints and restarts.
 - **cross-gpu**: from the rate on one GPU to the rate of the same run on another. **serving**: inference.

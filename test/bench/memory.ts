@@ -14,7 +14,7 @@ import { bytesPerGib } from '../../src/units.ts'
 import type { Parallelism, Precision, TrainingMethod, Workload } from '../../src/workload.ts'
 
 /** A published verdict beside ours. */
-export interface MemoryComparison {
+interface MemoryComparison {
   readonly row: Row
   readonly fits: boolean
   readonly fit: MemoryFit

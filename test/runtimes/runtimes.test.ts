@@ -141,13 +141,14 @@ describe('the model', () => {
     )
   })
 
-  it('puts Llama 2 7B near what is published: 8 A100s train a token in 0.25 to 0.5 µs of 7B compute at 40 to 65 % of peak', () => {
-    // 8·7B-class full recompute: 8·N FLOPs a token of 312 TFLOPS peaks; llm-foundry and InternEvo report 0.5 to 0.59 MFU for 7B.
+  it('puts Llama 2 7B on eight A100 where publications do', () => {
+    // 6·N FLOPs a token of 312 TFLOPS: llm-foundry reports 0.50 to 0.64 for 7B, IBM's FSDP 0.49 from start to end, 0.8 of that with recompute.
+    const facts = { precision: said('bf16' as const), activationRecompute: said('none' as const) }
     const tokens = 1_000 * 128 * 2_048
-    const seconds = secondsOf(predictRuntime(undeclared, [training()], on('a100-80gb', 8), [], tables)).p50
+    const seconds = secondsOf(predictRuntime(undeclared, [training(facts)], on('a100-80gb', 8), [], tables)).p50
     const modelFlopsShare = (6 * 6.74e9 * tokens) / seconds / (8 * 312e12)
-    expect(modelFlopsShare).toBeGreaterThan(0.3)
-    expect(modelFlopsShare).toBeLessThan(0.6)
+    expect(modelFlopsShare).toBeGreaterThan(0.4)
+    expect(modelFlopsShare).toBeLessThan(0.65)
   })
 
   it('is undefined where steps, samples and tokens are unknown: only the limit is left', () => {

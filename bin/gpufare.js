@@ -10,6 +10,7 @@ const dist = join(__dirname, '..', 'dist')
 /** Bytes of a SHA-256 in hexadecimal digits. */
 const hashLength = 64
 const words = process.argv.slice(2)
+const loaded = new Map()
 
 if (Number.parseInt(process.versions.node, 10) < 20) {
   process.stderr.write(`gpufare needs Node.js 20 or newer, this is ${process.version}\n`)
@@ -47,33 +48,38 @@ function print(text) {
 }
 
 function start() {
-  const [file, source] = readBundle()
-  const exports = evaluate(file, source)
-  exports.run(words).then(exitCode => {
+  const { run } = load(words[0] ?? '') ?? load('gpufare')
+  run(words).then(exitCode => {
     process.exitCode = exitCode
   })
 }
 
-/** The bundle of the first word, or the one with every command where that is not a command. */
-function readBundle() {
-  for (const name of [words[0], 'gpufare']) {
-    const file = join(dist, `${name}.cjs`)
-    try {
-      if (/^[a-z]+$/.test(name)) return [file, readFileSync(file)]
-    } catch (error) {
-      if (error.code !== 'ENOENT' || name === 'gpufare') throw error
-    }
+/** What a bundle of dist/ exports, evaluated once; undefined where there is none by this name. */
+function load(name) {
+  if (!loaded.has(name)) {
+    const file = join(dist, `${name}.js`)
+    const source = /^(late\/)?[a-z-]+$/.test(name) ? readIfThere(file) : undefined
+    loaded.set(name, source && evaluate(file, source))
+  }
+  return loaded.get(name)
+}
+
+function readIfThere(file) {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
   }
 }
 
-/** What require(file) would give, by way of the code cache. */
+/** What require(file) would give, by way of the code cache. A bundle is the function that Node.js would wrap around a module. */
 function evaluate(file, source) {
   const { Script } = require('node:vm')
   const cache = openCache(file, source)
   // the build makes ASCII only, which is quicker to read as Latin-1
-  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source.latin1Slice()}\n})`
-  const script = new Script(wrapped, { filename: file, cachedData: cache?.read() })
-  const requireThere = name => require(name.startsWith('./') ? join(dist, name) : name)
+  const script = new Script(source.latin1Slice(), { filename: file, cachedData: cache?.read() })
+  const requireThere = name => (name.startsWith('./') ? load(name.slice('./'.length)) : require(name))
   const module = { exports: {} }
   script.runInThisContext()(module.exports, requireThere, module, file, dist)
   // made at the end, when it holds every function that the run has needed
@@ -93,7 +99,7 @@ function openCache(file, source) {
   const folder = join(caches, 'gpufare')
   // scripts and YAML need different halves of a bundle, so each has a cache of its own
   const half = words.some(word => /\.(ya?ml|json)$/.test(word)) ? 'yaml' : 'script'
-  const path = join(folder, `${basename(file, '.cjs')}-${half}-${process.version}-${process.arch}`)
+  const path = join(folder, `${basename(file, '.js')}-${half}-${process.version}-${process.arch}`)
   const stamp = source.subarray(-hashLength)
   const isOurs = () => {
     const { uid, mode } = statSync(folder)

@@ -1,9 +1,10 @@
 /**
- * Builds what is published. dist/ holds, each a CommonJS file (it starts quicker than ESM, and runs from a code cache):
- * - NAME.cjs for each command: the program with this command alone; gpufare.cjs: with every command;
- * - packages/NAME.cjs: packages that are read only once somebody is asked or waits;
- * - help.json: version and help texts, answered without the program;
- * - schemas/: JSON Schemas of gpufare.yaml and of --format json; THIRD-PARTY-LICENSES.txt.
+ * Builds what is published. dist/ holds bundles, each a function as Node.js wraps it around a CommonJS module (that starts
+ * quicker than ESM, and bin/gpufare.js starts it from a code cache):
+ * - NAME.js for each command: the program with this command alone; gpufare.js: with every command;
+ * - late/NAME.js: what not every run needs.
+ * And beside them help.json: version and help texts, answered without the program; schemas/: JSON Schemas of gpufare.yaml and
+ * of --format json; THIRD-PARTY-LICENSES.txt.
  */
 import { createHash } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +17,21 @@ import { configJsonSchema } from '../src/config-schema.ts'
 import { reportJsonSchema } from '../src/reporters/schema.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const packagesReadLate = ['inquirer', 'ora']
+
+/**
+ * Modules that cost milliseconds, and that not every run needs, by the names of their bundles: a batch script needs no YAML and no
+ * zod, which the schemas bring, and a report without colour no chalk.
+ */
+const lateModules: Readonly<Record<string, string>> = {
+  chalk: 'chalk',
+  'config-schema': join(root, 'src/config-schema.ts'),
+  inquirer: 'inquirer',
+  'kubernetes-schema': join(root, 'src/manifests/kubernetes/schema.ts'),
+  ora: 'ora',
+  yaml: 'yaml',
+}
+/** Node.js's own that bring the network modules with them. */
+const lateBuiltins = ['node:child_process', 'node:tty']
 
 const shared = {
   absWorkingDir: root,
@@ -33,8 +48,9 @@ const shared = {
   legalComments: 'none',
   metafile: true,
   logLevel: 'warning',
-  define: { 'import.meta.url': 'moduleUrl' },
-  banner: { js: '"use strict";const moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
+  define: { 'import.meta.dirname': '__dirname' },
+  banner: { js: '(function (exports, require, module, __filename, __dirname) {"use strict";' },
+  footer: { js: '})' },
 } satisfies BuildOptions
 
 /** Builds everything into the folder `dist` and answers with what each file was made of. */
@@ -42,11 +58,9 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
   const help = helpTexts()
   const commands = Object.keys(help).filter(name => name !== '')
   const built = await Promise.all([
-    bundle(join(dist, 'gpufare.cjs'), 'src/cli.ts', [await readLate()]),
-    ...commands.map(async name =>
-      bundle(join(dist, `${name}.cjs`), 'src/cli.ts', [onlyCommand(name), await readLate()]),
-    ),
-    ...packagesReadLate.map(name => bundle(join(dist, 'packages', `${name}.cjs`), name, [])),
+    bundle(dist, 'gpufare', 'src/cli.ts', [loadedLate]),
+    ...commands.map(name => bundle(dist, name, 'src/cli.ts', [onlyCommand(name), loadedLate])),
+    ...Object.entries(lateModules).map(([name, path]) => bundle(dist, `late/${name}`, path, [])),
   ])
   await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), await licences(built.map(([, metafile]) => metafile)))
   await mkdir(join(dist, 'schemas'))
@@ -57,12 +71,13 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
   return new Map(built)
 }
 
-async function bundle(outfile: string, entry: string, plugins: Plugin[]): Promise<[string, Metafile]> {
-  const { metafile } = await build({ ...shared, outfile, entryPoints: [entry], plugins: [...plugins, loadedLate] })
+async function bundle(dist: string, name: string, entry: string, plugins: Plugin[]): Promise<[string, Metafile]> {
+  const outfile = join(dist, `${name}.js`)
+  const { metafile } = await build({ ...shared, outfile, entryPoints: [entry], plugins })
   const source = escapeNonAscii(await readFile(outfile, 'utf8'))
   // by its hash bin/gpufare.js tells whether a code cache is of this very bundle
   await writeFile(outfile, `${source}//${createHash('sha256').update(source).digest('hex')}`)
-  return [basename(outfile), metafile]
+  return [name, metafile]
 }
 
 /** esbuild writes ASCII but for regular expressions, where an escape means the same. */
@@ -85,56 +100,27 @@ function onlyCommand(name: string): Plugin {
   }
 }
 
-/** Puts a require() of dist/packages in place of a package that is needed only now and then. */
-async function readLate(): Promise<Plugin> {
-  const modules = new Map<string, string>()
-  for (const name of packagesReadLate) {
-    const names = Object.keys(await import(name)).filter(exported => exported !== 'default')
-    modules.set(
-      name,
-      `const late = require('./packages/${name}.cjs')
-       export default late.default
-       ${names.map(exported => `export const ${exported} = late.${exported}`).join('\n')}`,
-    )
-  }
-  return {
-    name: 'read-late',
-    setup(build) {
-      build.onResolve({ filter: new RegExp(`^(${packagesReadLate.join('|')})$`) }, ({ path }) => ({
-        path,
-        namespace: 'read-late',
-      }))
-      build.onResolve({ filter: /^\.\/packages\//, namespace: 'read-late' }, ({ path }) => ({ path, external: true }))
-      build.onLoad({ filter: /.*/, namespace: 'read-late' }, ({ path }) => ({ contents: modules.get(path) ?? '' }))
-    },
-  }
-}
-
-/**
- * Loads modules that cost milliseconds, and that not every run needs, when something of theirs is first used: with
- * node:child_process and node:tty come the network modules, with the schemas comes zod, and a batch script needs no YAML.
- */
+/** Loads late modules when something of theirs is first used. */
 const loadedLate: Plugin = {
   name: 'loaded-late',
   setup(build) {
-    const late = /^(node:(child_process|tty)|yaml)$|^\.{1,2}\/(.*[/-])?schema\.ts$/
-    build.onResolve({ filter: late }, async ({ path, kind, namespace, resolveDir, pluginData }) => {
-      // what the late module itself asks for is the real one
-      if (pluginData === 'loading' || kind === 'dynamic-import' || namespace === 'loaded-late') return undefined
-      const found = await build.resolve(path, { kind: 'require-call', resolveDir, pluginData: 'loading' })
-      return { path: found.path, namespace: 'loaded-late', pluginData: resolveDir }
+    const late = new Map([
+      ...Object.entries(lateModules).map(([name, path]) => [path, `./late/${name}`] as const),
+      ...lateBuiltins.map(name => [name, name] as const),
+    ])
+    build.onResolve({ filter: /.*/ }, ({ path, resolveDir, namespace }) => {
+      if (namespace === 'loaded-late') return { path, external: true }
+      const module = path.startsWith('.') ? join(resolveDir, path) : path
+      return late.has(module) ? { path: module, namespace: 'loaded-late' } : undefined
     })
-    build.onResolve({ filter: /.*/, namespace: 'loaded-late' }, ({ path }) =>
-      path.startsWith('node:') ? { path, external: true } : { path },
-    )
     build.onLoad({ filter: /.*/, namespace: 'loaded-late' }, async ({ path }) => ({
-      contents: Object.keys(await import(path))
-        .filter(name => name !== 'default')
-        .map(
-          name =>
-            `Object.defineProperty(exports, '${name}', { enumerable: true, get: () => require('${path}').${name} })`,
-        )
-        .join('\n'),
+      contents: [
+        `let loaded; const late = () => loaded ??= require('${late.get(path)}')`,
+        `Object.defineProperty(exports, '__esModule', { value: true })`,
+        ...Object.keys(await import(path)).map(
+          name => `Object.defineProperty(exports, '${name}', { enumerable: true, get: () => late().${name} })`,
+        ),
+      ].join('\n'),
     }))
   },
 }

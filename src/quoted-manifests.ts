@@ -1,5 +1,4 @@
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { type Config, configHomes, findConfigs, readConfigs } from './config.ts'
 import { InputError } from './errors.ts'
 import { type Fare, fareOf } from './fare.ts'
@@ -30,7 +29,7 @@ export interface PassedOn {
 }
 
 /** The package's own tables: from src/ as from dist/. */
-const tablesFolder = fileURLToPath(new URL('../pricing-data/', import.meta.url))
+const tablesFolder = join(import.meta.dirname, '../pricing-data')
 
 /** Reads manifests and all that their quotes need. Throws InputError with the faults of every manifest, not only of the first. */
 export async function quoteManifests(

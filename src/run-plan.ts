@@ -104,7 +104,7 @@ function withShape(model: Model, assumed: string[]): Model {
 
 /** Tokens of a sample; 1 for networks whose samples are no sequences. */
 function tokensOf(model: Model, workload: Workload, assumed: string[]): number {
-  if (model.forwardFlopsPerSample !== undefined) return 1
+  if (model.shape === undefined && model.forwardFlopsPerSample !== undefined) return 1
   const known = workload.sequenceLength?.value ?? (hasFixedLength(model) ? model.shape?.contextLength : undefined)
   if (known !== undefined) return known
   if (model.shape === undefined && !isLanguageModel(model)) return 1

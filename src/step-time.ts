@@ -77,7 +77,7 @@ export function computeSeconds(plan: Plan, gpu: Gpu, efficiency: StepEfficiency,
   const peak = peakFlops(gpu, plan.precision) ?? 0
   const share = plan.microBatch / (plan.split.tensor * plan.split.pipeline * plan.split.context)
   const { shape } = plan.model
-  if (shape === undefined || plan.model.forwardFlopsPerSample !== undefined) {
+  if (shape === undefined) {
     const work = (flops.matrix + flops.attention) * share
     const width = plan.precision === 'fp32' || plan.precision === 'tf32' ? 2 : 1
     const traffic = (work * efficiency.convolutionBytesPerFlop * width) / gpu.bandwidthBytesPerSecond

@@ -139,8 +139,8 @@ function likeKindOf({ kind, shape }: Model): ModelKind {
 }
 
 function countedOf(model: Model): Counted {
-  if (model.forwardFlopsPerSample !== undefined) return 'table'
-  return model.shape === undefined ? 'guess' : 'shape'
+  if (model.shape !== undefined) return 'shape'
+  return model.forwardFlopsPerSample === undefined ? 'guess' : 'table'
 }
 
 /** A name without remarks in brackets, versions and punctuation: `ResNet-50 v1.5 (MLPerf)` is `resnet50`, `Megatron-LM` is `megatronlm`. */

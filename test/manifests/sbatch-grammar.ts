@@ -502,7 +502,7 @@ function optionWords(most: number): fc.Arbitrary<string[]> {
  * values back it keeps that they came from there; which of its checks then misfire is left out of this grammar.
  */
 function heterogeneousOptions(): fc.Arbitrary<string[]> {
-  const checked = /^--?(mem|ntasks-per|tasks-per|gpus-per|hint|core|thread|extra|S|B|H[SB])|^-\w$/
+  const checked = /^--?(mem|ntasks-per|tasks-per|gpus-per|hint|core|thread|extra|S|B|H[SB])|^-\w$|^--$/
   const part = optionWords(2).filter(words => !words.some(word => checked.test(word)))
   return fc
     .array(part, { minLength: 2, maxLength: 3 })

@@ -87,8 +87,8 @@ function checkNodes(settings: Settings): readonly Fault[] {
   const nodes = settings.get('nodes')
   const hosts = settings.get('nodelist')
   const range = readNodes(nodes?.value ?? '')
+  const listed = hosts?.text === undefined ? 0 : countHosts(hosts.text)
   if (nodes !== undefined && hosts !== undefined && range !== undefined && range.most > 0) {
-    const listed = countHosts(hosts.text ?? '')
     if (listed > range.most) return [fault(nodes, `fewer than the ${listed} nodes of ${hosts.written}`)]
   }
   const distribution = settings.get('distribution')
@@ -96,8 +96,10 @@ function checkNodes(settings: Settings): readonly Fault[] {
     return [fault(distribution, 'needs the nodes to be named with --nodelist')]
   }
   const plane = Number(/^plane=(\d+)/.exec(distribution?.text ?? '')?.[1] ?? 0)
-  const least = range?.least ?? 1
-  const tasks = countOf(settings, 'ntasks') ?? 1
+  const least = Math.max(range?.least ?? 1, listed)
+  const isFixed = range === undefined || range.most === range.least || range.most === 0
+  const perNode = isFixed ? countOf(settings, 'ntasks-per-node') : undefined
+  const tasks = countOf(settings, 'ntasks') ?? (perNode === undefined ? 1 : perNode * Math.max(1, least))
   if (distribution !== undefined && plane > 0 && Math.floor(tasks / plane) < least && (least - 1) * plane >= tasks) {
     return [fault(distribution, `too few tasks for ${least} nodes`)]
   }

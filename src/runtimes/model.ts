@@ -2,7 +2,7 @@ import { type Course, coursesOf } from '../courses.ts'
 import { type StepTime, stepTime } from '../step-time.ts'
 import { type Calibration, type Pace, predictPace } from '../throughput.ts'
 import { type TrainingWork, trainingWork } from '../training-work.ts'
-import { formatCount, formatDuration, formatTeraflops } from '../units.ts'
+import { formatCount, formatDuration } from '../units.ts'
 import { type Range, type RuntimeModel, rangeAround, type Working } from './runtime-model.ts'
 
 /** Formulas of the network's shape, with constants and corrections from published runs. */
@@ -56,8 +56,12 @@ function workingOf(work: TrainingWork, pace: Pace, step: StepTime, calibration: 
     { what: 'work', figure: `${formatCount(work.samples)} samples`, origin: computed(work.formula) },
     {
       what: 'forward pass of a sample',
-      figure: `${formatTeraflops(flopsPerSample).replace('FLOPS', 'FLOP')}`,
-      origin: computed('2 x weights met + 4 x layers x width x sequence, per token'),
+      figure: `${Number((flopsPerSample / 1e9).toPrecision(3))} GFLOP`,
+      origin: computed(
+        plan.model.shape === undefined
+          ? 'FLOPs of one sample in models.csv, or from its size'
+          : '2 x weights met + 4 x layers x width x sequence, per token',
+      ),
     },
     {
       what: 'one step by the formulas',

@@ -93,7 +93,7 @@ function commandLine(actions: Actions): Command {
     .description(
       'Reads manifests (Slurm batch scripts, Kubernetes YAML) and prints what they will take and cost on the GPUs they ask for and on others. Submits nothing.',
     )
-    .argument('<file...>', 'manifests; - reads standard input')
+    .argument('[file...]', 'manifests; - reads standard input')
     .usage('[options] <file...> [-- scheduler options [-- script arguments]]')
     .addHelpText(
       'after',
@@ -111,7 +111,7 @@ function commandLine(actions: Actions): Command {
     .description(
       'Quotes manifests, asks, and forwards the very bytes it read to sbatch or kubectl create. What stands behind -- goes to them as it is.',
     )
-    .argument('<file...>', 'manifests; - reads standard input')
+    .argument('[file...]', 'manifests; - reads standard input')
     .usage('[options] <file...> [-- scheduler options [-- script arguments]]')
     .option('--yes', 'submit as written, without a question')
     .addOption(
@@ -126,6 +126,7 @@ function commandLine(actions: Actions): Command {
       examples([
         'gpufare submit train.sbatch',
         'gpufare submit train.sbatch -- --partition=a100 -- --epochs 3',
+        "gpufare submit -- --gpus=1 --time=2:00:00 --wrap='python train.py'",
         'gpufare submit --max-cost 50 job.yaml',
       ]),
     )

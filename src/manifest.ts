@@ -6,7 +6,7 @@ import { formatMegabytes } from './units.ts'
 
 /** A manifest as it was read: the very bytes that would be forwarded, and all that its scheduler would add to them. */
 export interface Manifest {
-  /** The path as typed, `-` for standard input. */
+  /** The path as typed, `-` for standard input, `--wrap` for the command of that option. */
   readonly path: string
   /** What messages call it: the path, or `standard input`. */
   readonly name: string
@@ -20,6 +20,9 @@ export interface Manifest {
   /** The submitting shell's variables: `SBATCH_*` count, and the script may use the others. */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
+
+/** Path of a manifest that has no file: the command of `sbatch --wrap`. */
+export const wrapPath = '--wrap'
 
 /** What comes with a manifest, and how long and how much of it is read. */
 export interface ReadManifestOptions {

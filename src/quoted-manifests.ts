@@ -1,9 +1,10 @@
 import { dirname, join } from 'node:path'
 import { type Config, configHomes, findConfigs, readConfigs } from './config.ts'
-import { InputError } from './errors.ts'
+import { GpufareError, InputError } from './errors.ts'
 import { type Fare, fareOf } from './fare.ts'
-import { type Manifest, readManifest } from './manifest.ts'
+import { type Manifest, readManifest, wrapPath } from './manifest.ts'
 import { readJobs } from './manifests/index.ts'
+import { wrappedScript } from './manifests/slurm/read-sbatch.ts'
 import { once } from './once.ts'
 import { readTables, type Tables } from './pricing-data.ts'
 import { readReferredFiles } from './referred-files.ts'
@@ -51,15 +52,9 @@ export async function quoteManifests(
   })
   const quoted: QuotedManifest[] = []
   const failures: InputError[] = []
-  for (const path of paths) {
+  for (const path of pathsOf(paths, passedOn)) {
     try {
-      const manifest = await readManifest(path, {
-        get stdin() {
-          return terminal.stdin
-        },
-        environment: terminal.environment,
-        ...passedOn,
-      })
+      const manifest = await readPath(path, passedOn, terminal)
       quoted.push(quote(manifest, await configFor(folderOf(manifest)), tables))
     } catch (error) {
       if (!(error instanceof InputError)) throw error
@@ -68,6 +63,31 @@ export async function quoteManifests(
   }
   if (failures.length > 0) throw new InputError(failures.flatMap(failure => failure.faults))
   return quoted
+}
+
+/** The paths typed, or that of `--wrap`, which sbatch takes only without a file. */
+function pathsOf(paths: readonly string[], { schedulerArguments }: PassedOn): readonly string[] {
+  const wraps = wrappedScript(schedulerArguments) !== undefined
+  if (wraps && paths.length > 0)
+    throw new GpufareError('--wrap and a file exclude each other', 2, 'leave one of them out')
+  if (wraps) return [wrapPath]
+  if (paths.length > 0) return paths
+  throw new GpufareError('no manifest is named', 2, 'name files, - for standard input, or for Slurm -- --wrap=COMMAND')
+}
+
+async function readPath(path: string, passedOn: PassedOn, terminal: Terminal): Promise<Manifest> {
+  const { environment } = terminal
+  if (path === wrapPath) {
+    const text = wrappedScript(passedOn.schedulerArguments) ?? ''
+    return { path, name: path, text, bytes: new TextEncoder().encode(text), environment, ...passedOn }
+  }
+  return readManifest(path, {
+    get stdin() {
+      return terminal.stdin
+    },
+    environment,
+    ...passedOn,
+  })
 }
 
 /** The same manifest with another text, quoted anew. */

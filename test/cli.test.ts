@@ -85,15 +85,12 @@ describe('what is typed reaches its command', () => {
 describe('a wrong command line ends with 2, calls nothing and says what is wrong', () => {
   test.each([
     ['', /Usage: gpufare/],
-    ['estimate', /missing required argument 'file'/],
     ['estimat a.sbatch', /unknown command 'estimat'\n\(Did you mean estimate\?\)/],
     ['estimate --formt json a', /unknown option '--formt'\n\(Did you mean --format\?\)/],
     ['estimate --format xml a', /Allowed choices are table, json/],
     ['submit --max-cost lots a', /'lots' is invalid\. An amount of money is a number such as 50/],
     ['submit --max-cost -5 a', /invalid/],
     ['submit --max-cost 1e999 a', /invalid/],
-    ['submit --yes', /missing required argument 'file'/],
-    ['submit -- --nodes=2', /missing required argument 'file'/],
   ])('gpufare %s', async (typed, message) => {
     const { called, exitCode, stderr, stdout } = await type(typed)
     expect({ called, exitCode, stdout }).toEqual({ called: [], exitCode: 2, stdout: '' })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { GpufareError } from '../errors.ts'
 import type { Job } from '../job.ts'
-import type { Manifest } from '../manifest.ts'
+import { type Manifest, wrapPath } from '../manifest.ts'
 import { describeCommand, ProgramNotFound, passThrough } from '../programs.ts'
 import { type Terminal, withSpinner } from '../terminal.ts'
 import { kubernetes } from './kubernetes/index.ts'
@@ -143,7 +143,8 @@ async function atItsPlace<T>(
 }
 
 /** Throws unless the file holds the priced bytes now; answers with its state for the look afterwards. */
-function checkBytes(manifest: Manifest): string {
+function checkBytes(manifest: Manifest): string | undefined {
+  if (manifest.path === wrapPath) return undefined // the command itself carries it
   const state = stateOf(manifest.path)
   if (state !== undefined && holds(manifest.path, manifest.bytes)) return state
   throw new ManifestChanged(manifest, state === undefined ? 'is gone' : 'has changed')

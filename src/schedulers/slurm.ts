@@ -1,4 +1,4 @@
-import type { Manifest } from '../manifest.ts'
+import { type Manifest, wrapPath } from '../manifest.ts'
 import { askProgram } from '../programs.ts'
 import type { Scheduler } from './scheduler.ts'
 
@@ -15,13 +15,11 @@ export const slurm: Scheduler = {
   // On standard input sbatch takes no script arguments, and names the job `sbatch` whatever its file was called.
   takesStandardInput: manifest => manifest.path === '-' && manifest.scriptArguments.length === 0,
 
-  submission: manifest =>
-    manifest.path === '-'
-      ? { program: 'sbatch', arguments: manifest.schedulerArguments, input: manifest.bytes }
-      : {
-          program: 'sbatch',
-          arguments: [...manifest.schedulerArguments, manifest.path, ...manifest.scriptArguments],
-        },
+  submission: ({ path, bytes, schedulerArguments, scriptArguments }) => {
+    if (path === '-') return { program: 'sbatch', arguments: schedulerArguments, input: bytes }
+    const script = path === wrapPath ? [] : [path]
+    return { program: 'sbatch', arguments: [...schedulerArguments, ...script, ...scriptArguments] }
+  },
 
   findDestination: async manifest => {
     const name = /^ClusterName\s*=\s*(\S+)/m.exec(await showConfig(manifest))?.[1]

@@ -1,0 +1,38 @@
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { type EstimateOptions, estimate } from '../../src/commands/estimate.ts'
+import { describeTerminal } from '../../src/terminal.ts'
+
+const options: EstimateOptions = { format: 'json', color: false }
+const nothing = { schedulerArguments: [], scriptArguments: [] }
+
+/** What it prints for these paths and options of sbatch. */
+async function printed(paths: readonly string[], schedulerArguments: readonly string[] = []): Promise<string> {
+  const stdout = new PassThrough()
+  const terminal = describeTerminal(
+    { stdin: new PassThrough(), stdout, stderr: new PassThrough() },
+    { HOME: '/nowhere' },
+  )
+  await estimate(paths, options, { ...nothing, schedulerArguments }, terminal)
+  return String(stdout.read())
+}
+
+describe('estimate', () => {
+  test('prices the command of --wrap without a file', async () => {
+    const report = JSON.parse(await printed([], ['--wrap=python train.py', '--gres=gpu:t4:2', '-t', '2:00:00']))
+    expect(report.jobs[0]).toMatchObject({ name: 'wrap', totals: { gpus: 2, gpuHoursAtLimit: 4 } })
+  })
+
+  test('refuses a file beside --wrap, as sbatch does, and no file at all', async () => {
+    await expect(printed(['a.sbatch'], ['--wrap=true'])).rejects.toMatchObject({ exitCode: 2 })
+    await expect(printed([])).rejects.toMatchObject({ exitCode: 2, message: 'no manifest is named' })
+  })
+
+  test('names the faults of every manifest', async () => {
+    const bad = 'test/cases/bad-09-time-banana/a.sbatch'
+    const failure = printed([bad, 'test/cases/bad-07-empty-file/job.sbatch', 'nowhere.yaml'])
+    await expect(failure).rejects.toThrow(`${bad}:3:16  --time=banana`)
+    await expect(failure).rejects.toThrow('the file is empty')
+    await expect(failure).rejects.toThrow('nowhere.yaml')
+  })
+})

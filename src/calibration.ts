@@ -54,20 +54,20 @@ export function calibrationOf(constants: Constants, runsOf: Calibration['runsOf'
 }
 
 function likenessOf(counted: Counted, value: (name: string) => number): Likeness {
-  const spread = (name: string): number => value(`likeness.${counted}.${name}`)
+  const variance = (name: string): number => value(`likeness.${counted}.${name}`) ** 2
   return {
-    kind: spread('kind'),
-    architecture: spread('architecture'),
-    gpu: spread('gpu'),
-    precision: spread('precision'),
-    model: spread('model'),
-    modelOnGpu: spread('modelOnGpu'),
-    stack: spread('stack'),
-    stackOnKind: spread('stackOnKind'),
-    near: spread('near'),
-    elapsed: spread('elapsed'),
-    noise: spread('noise'),
-    elapsedNoise: spread('elapsedNoise'),
+    kind: variance('kind'),
+    architecture: variance('architecture'),
+    gpu: variance('gpu'),
+    precision: variance('precision'),
+    model: variance('model'),
+    modelOnGpu: variance('modelOnGpu'),
+    stack: variance('stack'),
+    stackOnKind: variance('stackOnKind'),
+    near: variance('near'),
+    elapsed: variance('elapsed'),
+    noise: variance('noise'),
+    elapsedNoise: variance('elapsedNoise'),
     distances: sizeNames.map(name => value(`distance.${counted}.${name}`)),
   }
 }

@@ -44,7 +44,7 @@ export interface MeasuredRun {
 }
 
 /**
- * Standard deviations of what a shared trait explains, of noise, and the distances over which sizes matter. Runs whose FLOPs are known by
+ * Variances of what a shared trait explains and of noise, and the distances over which sizes matter. Runs whose FLOPs are known by
  * their shape are alike in other ways than those whose FLOPs are a guess, so each kind of count has its own.
  */
 export interface Likeness {
@@ -72,6 +72,15 @@ export interface LogError {
   readonly nearest: MeasuredRun | undefined
 }
 
+/** Measured runs that a run is judged by on every GPU type. */
+interface Neighbours {
+  readonly runs: readonly MeasuredRun[]
+  /** Lower Cholesky factor of their covariance, row after row. */
+  readonly factor: Float64Array
+  /** Their errors, solved by the factor. */
+  readonly errors: Float64Array
+}
+
 /** Runs that are asked: more change the answer in the third figure only. */
 const askedRuns = 64
 
@@ -80,34 +89,48 @@ const askedRuns = 64
  * Williams, Gaussian Processes for Machine Learning, chapter 2). A trait that no measured run shares leaves its whole spread.
  */
 export function estimateLogError(traits: RunTraits, runs: readonly MeasuredRun[], likeness: Likeness): LogError {
-  const asked = runs
-    .map(run => ({ run, covariance: covarianceOf(traits, run.traits, likeness) }))
-    .sort((a, b) => b.covariance - a.covariance)
-    .slice(0, askedRuns)
+  const { runs: asked, factor, errors } = neighboursOf(traits, runs, likeness)
+  const covariances = Float64Array.from(asked, run => covarianceOf(traits, run.traits, likeness))
   const noise = noiseVariance(traits, likeness)
   const variance = varianceOf(traits, likeness) + noise
-  if (asked.length === 0) return { mean: 0, sigma: Math.sqrt(variance), nearest: undefined }
-  const matrix = asked.map((a, row) =>
-    asked
-      .slice(0, row + 1)
-      .map(
-        (b, column) =>
-          covarianceOf(a.run.traits, b.run.traits, likeness) +
-          (row === column ? noiseVariance(a.run.traits, likeness) : 0),
-      ),
-  )
-  const factor = choleskyFactor(matrix)
-  const half = solveLower(
+  let mean = 0
+  let explained = 0
+  for (const [index, value] of solveLower(factor, covariances).entries()) {
+    mean += value * (errors[index] ?? 0)
+    explained += value * value
+  }
+  const nearest = asked[covariances.indexOf(Math.max(...covariances))]
+  return { mean, sigma: Math.sqrt(Math.max(noise, variance - explained)), nearest }
+}
+
+const found = new WeakMap<readonly MeasuredRun[], Map<string, Neighbours>>()
+
+/** Found once for all GPU types that a quote weighs: the GPU does not count in the choice, the likeness follows from the traits. */
+function neighboursOf(traits: RunTraits, runs: readonly MeasuredRun[], likeness: Likeness): Neighbours {
+  const known = found.get(runs) ?? new Map<string, Neighbours>()
+  const key = JSON.stringify({ ...traits, gpu: '', architecture: '' })
+  const neighbours = known.get(key) ?? findNeighbours(traits, runs, likeness)
+  found.set(runs, known.set(key, neighbours))
+  return neighbours
+}
+
+/** The runs most like a run, each taken as if it had been on the same GPU type. */
+function findNeighbours(traits: RunTraits, runs: readonly MeasuredRun[], likeness: Likeness): Neighbours {
+  const asked = runs
+    .map(run => ({ run, covariance: covarianceOf(traits, run.traits, likeness, true, true) }))
+    .filter(({ covariance }) => covariance > 0)
+    .sort((a, b) => b.covariance - a.covariance)
+    .slice(0, askedRuns)
+    .map(({ run }) => run)
+  const factor = choleskyFactor(asked, likeness)
+  return {
+    runs: asked,
     factor,
-    asked.map(a => a.covariance),
-  )
-  const errors = solveLower(
-    factor,
-    asked.map(a => a.run.logError),
-  )
-  const mean = half.reduce((sum, value, index) => sum + value * (errors[index] ?? 0), 0)
-  const explained = half.reduce((sum, value) => sum + value * value, 0)
-  return { mean, sigma: Math.sqrt(Math.max(noise, variance - explained)), nearest: asked[0]?.run }
+    errors: solveLower(
+      factor,
+      Float64Array.from(asked, run => run.logError),
+    ),
+  }
 }
 
 /** Spread of a run of which nothing is known but its traits; a stack nobody named may be any. */
@@ -118,31 +141,36 @@ function varianceOf(traits: RunTraits, likeness: Likeness): number {
 
 /** What a run's error has that no other run shares, as a variance. */
 export function noiseVariance(traits: RunTraits, likeness: Likeness): number {
-  return likeness.noise ** 2 + (traits.measured === 'elapsed' ? likeness.elapsedNoise ** 2 : 0)
+  return traits.measured === 'elapsed' ? likeness.noise + likeness.elapsedNoise : likeness.noise
 }
 
 /** How much of their error two runs share, as a covariance of log errors. */
-export function covarianceOf(a: RunTraits, b: RunTraits, likeness: Likeness): number {
+export function covarianceOf(
+  a: RunTraits,
+  b: RunTraits,
+  likeness: Likeness,
+  sameGpu = a.gpu === b.gpu,
+  sameArchitecture = a.architecture === b.architecture,
+): number {
   const sameKind = a.kind === b.kind && a.counted === b.counted && isInference(a) === isInference(b)
   if (!sameKind) return 0
-  let covariance = likeness.kind ** 2
-  if (a.measured === 'elapsed' && b.measured === 'elapsed') covariance += likeness.elapsed ** 2
-  const sameArchitecture = a.architecture === b.architecture
+  let covariance = likeness.kind
+  if (a.measured === 'elapsed' && b.measured === 'elapsed') covariance += likeness.elapsed
   const samePrecision = a.precision === b.precision
-  if (sameArchitecture) covariance += likeness.architecture ** 2
-  if (a.gpu === b.gpu) covariance += likeness.gpu ** 2
-  if (sameArchitecture && samePrecision && a.method === b.method) covariance += likeness.precision ** 2
+  if (sameArchitecture) covariance += likeness.architecture
+  if (sameGpu) covariance += likeness.gpu
+  if (sameArchitecture && samePrecision && a.method === b.method) covariance += likeness.precision
   if (a.model === b.model) {
-    covariance += likeness.model ** 2
-    if (a.gpu === b.gpu && samePrecision) covariance += likeness.modelOnGpu ** 2
+    covariance += likeness.model
+    if (sameGpu && samePrecision) covariance += likeness.modelOnGpu
   }
   if (a.stack === undefined || a.stack !== b.stack) return covariance
 
-  covariance += likeness.stack ** 2
+  covariance += likeness.stack
   if (!samePrecision) return covariance
   const distance = squaredDistance(a.sizes, b.sizes, likeness.distances)
-  covariance += likeness.near ** 2 * Math.exp(-distance / 2)
-  if (sameArchitecture) covariance += likeness.stackOnKind ** 2 * Math.exp(-distance / 20)
+  covariance += likeness.near * Math.exp(-distance / 2)
+  if (sameArchitecture) covariance += likeness.stackOnKind * Math.exp(-distance / 20)
   return covariance
 }
 
@@ -159,29 +187,34 @@ function squaredDistance(a: readonly number[], b: readonly number[], distances: 
   return sum
 }
 
-/** Lower factor of a symmetric positive matrix, given and returned by its lower rows. */
-function choleskyFactor(matrix: readonly (readonly number[])[]): number[][] {
-  const factor: number[][] = []
-  for (const [row, entries] of matrix.entries()) {
-    const current: number[] = []
-    for (let column = 0; column <= row; column++) {
-      const other = column === row ? current : (factor[column] ?? [])
-      let sum = entries[column] ?? 0
-      for (let k = 0; k < column; k++) sum -= (current[k] ?? 0) * (other[k] ?? 0)
-      current.push(column === row ? Math.sqrt(Math.max(sum, 1e-12)) : sum / (other[column] ?? 1))
+/** Lower factor of the covariance of runs with their noise, row after row in one array. */
+function choleskyFactor(runs: readonly MeasuredRun[], likeness: Likeness): Float64Array {
+  const factor = new Float64Array(rowStart(runs.length))
+  for (const [row, a] of runs.entries()) {
+    const start = rowStart(row)
+    for (const [column, b] of runs.slice(0, row + 1).entries()) {
+      const other = rowStart(column)
+      let sum = covarianceOf(a.traits, b.traits, likeness) + (row === column ? noiseVariance(a.traits, likeness) : 0)
+      for (let k = 0; k < column; k++) sum -= (factor[start + k] ?? 0) * (factor[other + k] ?? 0)
+      factor[start + column] = row === column ? Math.sqrt(Math.max(sum, 1e-12)) : sum / (factor[other + column] ?? 1)
     }
-    factor.push(current)
   }
   return factor
 }
 
 /** Solves L·x = b for a lower factor. */
-function solveLower(factor: readonly (readonly number[])[], right: readonly number[]): number[] {
-  const solution: number[] = []
-  for (const [row, entries] of factor.entries()) {
+function solveLower(factor: Float64Array, right: Float64Array): Float64Array {
+  const solution = new Float64Array(right.length)
+  for (let row = 0; row < right.length; row++) {
+    const start = rowStart(row)
     let sum = right[row] ?? 0
-    for (let k = 0; k < row; k++) sum -= (entries[k] ?? 0) * (solution[k] ?? 0)
-    solution.push(sum / (entries[row] ?? 1))
+    for (let k = 0; k < row; k++) sum -= (factor[start + k] ?? 0) * (solution[k] ?? 0)
+    solution[row] = sum / (factor[start + row] ?? 1)
   }
   return solution
+}
+
+/** Where a row of a lower factor begins. */
+function rowStart(row: number): number {
+  return (row * (row + 1)) / 2
 }

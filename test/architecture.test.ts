@@ -54,6 +54,8 @@ const line = [
   'missing-facts',
   'quote',
   'fare',
+  'finding',
+  'check-report',
   'quoted-manifests',
   'policy',
   'prompt',

@@ -1,0 +1,27 @@
+import type { Place } from './errors.ts'
+
+/** Why a finding does not count: somebody said so, for a reason and until a day. */
+export interface Exemption {
+  readonly rule: string
+  readonly reason: string
+  /** Last day it holds, ISO 8601. */
+  readonly until: string
+  readonly place: Place
+}
+
+/** One way in which a job breaks a policy. */
+export interface Finding {
+  /** Id of the rule, `job-cost`. */
+  readonly rule: string
+  readonly level: 'warn' | 'deny'
+  /** The job it is about. */
+  readonly jobName: string
+  /** The line to change. */
+  readonly place: Place
+  /** What was found and what is allowed, with the figures: `$180 (P50) is over $100 for team vision`. */
+  readonly message: string
+  /** The smallest change that passes. */
+  readonly remedy: string
+  /** Present where it was let pass. */
+  readonly exemption?: Exemption
+}

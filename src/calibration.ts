@@ -1,6 +1,7 @@
-import { numberIn, type Row, type Table } from './csv.ts'
+import { type Line, numberIn, type Table } from './csv.ts'
 import type { ModelKind } from './model.ts'
 import { type Counted, type Likeness, type MeasuredRun, type RunTraits, sizeNames } from './nearest-runs.ts'
+import { once } from './once.ts'
 import type { Calibration } from './throughput.ts'
 
 /** Constants of efficiency.csv by name; a missing one is a fault of the table, which a test looks for. */
@@ -13,7 +14,7 @@ export function readCalibration(efficiency: Table, measuredRuns: Table): Calibra
   )
   const known = new Map<ModelKind, readonly MeasuredRun[]>()
   return calibrationOf(constants, kind => {
-    const runs = known.get(kind) ?? measuredRuns.rowsWith('kind', kind).map(measuredRunOf)
+    const runs = known.get(kind) ?? measuredRuns.linesWith('kind', kind).map(measuredRunOf)
     known.set(kind, runs)
     return runs
   })
@@ -74,9 +75,9 @@ function likenessOf(counted: Counted, value: (name: string) => number): Likeness
 
 /** Columns of measured-runs.csv; `sizes` are natural logarithms in the order of `sizeNames`, in one cell since a quote reads hundreds. */
 export const measuredRunColumns = [
+  'kind',
   'id',
   'model',
-  'kind',
   'counted',
   'stack',
   'gpu',
@@ -88,26 +89,35 @@ export const measuredRunColumns = [
   'logError',
 ] as const
 
-/** A row of measured-runs.csv; words that are none of ours make the nearest harmless reading. */
-export function measuredRunOf(row: Row): MeasuredRun {
-  const text = (column: string): string => row[column] ?? ''
-  const stack = text('stack')
+/** A line of measured-runs.csv; words that are none of ours make the nearest harmless reading. */
+function measuredRunOf(line: Line): MeasuredRun {
+  const [kind = '', id = '', model = '', counted = '', ...more] = line.cells()
+  const [stack = '', gpu = '', architecture = '', precision = '', method = '', measured = '', ...figures] = more
+  const [sizes = '', logError = ''] = figures
+  let readSizes: readonly number[] | undefined
   const traits: RunTraits = {
-    model: text('model'),
-    kind: oneOf(kinds, text('kind'), 'other'),
-    counted: oneOf(['shape', 'table', 'guess'] as const, text('counted'), 'guess'),
-    ...(stack === '' ? {} : { stack }),
-    gpu: text('gpu'),
-    architecture: text('architecture'),
-    precision: oneOf(precisions, text('precision'), 'fp32'),
-    method: oneOf(methods, text('method'), 'full'),
-    measured: oneOf(['rate', 'elapsed'] as const, text('measured'), 'rate'),
-    sizes: text('sizes').split(' ').map(Number),
+    model: sameText(model),
+    kind: kinds.get(kind) ?? 'other',
+    counted: counts.get(counted) ?? 'guess',
+    ...(stack !== '' && { stack: sameText(stack) }),
+    gpu: sameText(gpu),
+    architecture: sameText(architecture),
+    precision: precisions.get(precision) ?? 'fp32',
+    method: methods.get(method) ?? 'full',
+    measured: measured === 'elapsed' ? 'elapsed' : 'rate',
+    // Of most runs nobody asks for the sizes, which are the larger part of a line.
+    get sizes() {
+      readSizes ??= sizes.split(' ').map(Number)
+      return readSizes
+    },
   }
-  return { id: text('id'), traits, logError: numberIn(row, 'logError') ?? 0 }
+  return { id, traits, logError: Number(logError) }
 }
 
-const kinds = [
+/** Equal texts as one: runs are compared a thousand times, and comparing what is the same is quickest. */
+const sameText = once((text: string) => text)
+
+const kinds = wordsOf([
   'decoder',
   'encoder',
   'encoder-decoder',
@@ -117,10 +127,11 @@ const kinds = [
   'audio',
   'multimodal',
   'other',
-] as const
-const precisions = ['fp32', 'tf32', 'fp16', 'bf16', 'fp8'] as const
-const methods = ['full', 'lora', 'qlora', 'inference'] as const
+])
+const counts = wordsOf(['shape', 'table', 'guess'])
+const precisions = wordsOf(['fp32', 'tf32', 'fp16', 'bf16', 'fp8'])
+const methods = wordsOf(['full', 'lora', 'qlora', 'inference'])
 
-function oneOf<T extends string>(words: readonly T[], word: string, otherwise: T): T {
-  return words.find(each => each === word) ?? otherwise
+function wordsOf<const T extends string>(words: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(words.map(word => [word, word]))
 }

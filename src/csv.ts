@@ -1,38 +1,50 @@
 /** One row of a table: its cells by column. An empty cell says that nothing is known. */
 export type Row = Readonly<Record<string, string>>
 
-/** A line of a table: single cells, the first ones quickly, or the whole row. */
+/** A line of a table, of which single cells, all cells in the order of the columns, or the row may be read. */
 export interface Line {
   cell(column: string): string
+  cells(): readonly string[]
   row(): Row
 }
 
-/** A table of one row a line. Rows are split when they are asked for, since a quote needs only a few of them. */
+/** A table of one row a line. Lines are split when their cells are asked for, since a quote needs only a few of them. */
 export interface Table {
   rows(): readonly Row[]
-  /** Lines that have this very text in this column. */
+  /** Lines that have this very text in this column; found quickest by the first. */
   linesWith(column: string, cell: string): readonly Line[]
   /** Rows that have this very text in this column. */
   rowsWith(column: string, cell: string): readonly Row[]
 }
 
-/** Opens a CSV text (RFC 4180 without line breaks inside cells) whose first line names the columns. */
+/**
+ * Opens a CSV text (RFC 4180 without line breaks inside cells, and with quotes only around cells that need them) whose first line
+ * names the columns.
+ */
 export function openTable(csv: string): Table {
   const headEnd = csv.indexOf('\n')
-  const columns = splitCells(csv.slice(0, headEnd))
+  const columns = splitCells(csv.slice(0, headEnd).trimEnd())
   const linesWith = (column: string, cell: string): readonly Line[] => {
     const index = columns.indexOf(column)
-    return findLines(csv, cell, headEnd + 1).flatMap(text => {
-      const head = splitCells(text, index + 1)
-      return head[index] === cell ? [lineOf(text, head, columns)] : []
-    })
+    const written = writtenCell(cell)
+    // To search is quicker than to split all lines.
+    const pattern = `${index === 0 ? '\n' : ','}${written}${index === columns.length - 1 ? '' : ','}`
+    const lines: Line[] = []
+    let found = csv.indexOf(pattern, headEnd)
+    while (found >= 0) {
+      const end = indexOrEnd(csv, '\n', found + 1)
+      const text = csv.slice(csv.lastIndexOf('\n', found) + 1, end).trimEnd()
+      if (index === 0 || cellAt(text, index) === cell) lines.push(lineOf(text, columns))
+      found = csv.indexOf(pattern, end)
+    }
+    return lines
   }
   return {
     rows: () =>
       csv
         .slice(headEnd + 1)
-        .split('\n')
-        .filter(text => text.trim() !== '')
+        .trimEnd()
+        .split(/\r?\n/)
         .map(text => rowOf(columns, splitCells(text))),
     linesWith,
     rowsWith: (column, cell) => linesWith(column, cell).map(line => line.row()),
@@ -45,25 +57,10 @@ export function numberIn(row: Row, column: string): number | undefined {
   return text === undefined || text === '' ? undefined : Number(text)
 }
 
-/** Lines that hold a text anywhere: to search is quicker than to split all lines. */
-function findLines(csv: string, text: string, from: number): string[] {
-  const lines: string[] = []
-  let found = csv.indexOf(text, from)
-  while (found >= 0 && found < csv.length) {
-    const end = indexOrEnd(csv, '\n', found)
-    lines.push(csv.slice(csv.lastIndexOf('\n', found) + 1, end).trimEnd())
-    found = csv.indexOf(text, end + 1)
-  }
-  return lines
-}
-
-/** A line whose first cells are known already. */
-function lineOf(text: string, head: readonly string[], columns: readonly string[]): Line {
+function lineOf(text: string, columns: readonly string[]): Line {
   return {
-    cell: column => {
-      const index = columns.indexOf(column)
-      return head[index] ?? splitCells(text)[index] ?? ''
-    },
+    cell: column => cellAt(text, columns.indexOf(column)),
+    cells: () => splitCells(text),
     row: () => rowOf(columns, splitCells(text)),
   }
 }
@@ -76,25 +73,39 @@ function rowOf(columns: readonly string[], cells: readonly string[]): Row {
   return row
 }
 
-/** The first cells of a line, or all. By hand: an expression for quoted cells takes several times as long. */
-function splitCells(line: string, limit = Number.POSITIVE_INFINITY): string[] {
-  const text = line.trimEnd()
-  const cells: string[] = []
+function writtenCell(cell: string): string {
+  return /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}
+
+/** One cell of a line, those before it passed over. */
+function cellAt(text: string, index: number): string {
   let start = 0
-  while (start <= text.length && cells.length < limit) {
-    const quoted = text.startsWith('"', start)
-    const end = quoted ? closingQuote(text, start + 1) : indexOrEnd(text, ',', start)
-    cells.push(quoted ? text.slice(start + 1, end).replaceAll('""', '"') : text.slice(start, end))
-    start = end + (quoted ? 2 : 1)
+  for (let passed = 0; passed < index; passed++) start = cellEnd(text, start) + 1
+  return readCell(text, start, cellEnd(text, start))
+}
+
+function splitCells(text: string): readonly string[] {
+  // Most lines have no quotes, and Node.js splits those much quicker.
+  if (!text.includes('"')) return text.split(',')
+  const cells: string[] = []
+  for (let start = 0; start <= text.length; ) {
+    const end = cellEnd(text, start)
+    cells.push(readCell(text, start, end))
+    start = end + 1
   }
   return cells
 }
 
-/** The quote that ends a cell; a doubled one stands for itself. */
-function closingQuote(text: string, from: number): number {
-  let end = indexOrEnd(text, '"', from)
-  while (text.startsWith('""', end)) end = indexOrEnd(text, '"', end + 2)
-  return end
+function readCell(text: string, start: number, end: number): string {
+  return text.startsWith('"', start) ? text.slice(start + 1, end - 1).replaceAll('""', '"') : text.slice(start, end)
+}
+
+/** Where the cell that begins at `start` ends: at a comma, behind a closing quote, or with the line. */
+function cellEnd(text: string, start: number): number {
+  if (!text.startsWith('"', start)) return indexOrEnd(text, ',', start)
+  let quote = indexOrEnd(text, '"', start + 1)
+  while (text.startsWith('""', quote)) quote = indexOrEnd(text, '"', quote + 2)
+  return quote + 1
 }
 
 function indexOrEnd(text: string, part: string, from: number): number {

@@ -21,8 +21,12 @@ function listingsIn(lines: readonly Line[], tables: PriceTables): readonly Listi
   const pricesOf = once((line: Line) => pricesIn(line.row(), tables))
   return lines.map(line => ({
     provider: line.cell('provider'),
-    machineName: line.cell('machine'),
-    region: line.cell('region'),
+    get machineName() {
+      return line.cell('machine')
+    },
+    get region() {
+      return line.cell('region')
+    },
     prices: () => pricesOf(line),
   }))
 }

@@ -3,7 +3,7 @@ import { type StepTime, stepTime } from '../step-time.ts'
 import { type Calibration, type Pace, predictPace } from '../throughput.ts'
 import { type TrainingWork, trainingWork } from '../training-work.ts'
 import { formatCount, formatDuration } from '../units.ts'
-import { type Range, type RuntimeModel, rangeAround, type Working } from './runtime-model.ts'
+import { type Range, type RuntimeModel, type RuntimeTables, rangeAround, type Working } from './runtime-model.ts'
 
 /** Formulas of the network's shape, with constants and corrections from published runs. */
 export const model: RuntimeModel = {
@@ -11,7 +11,7 @@ export const model: RuntimeModel = {
   predict(_job, workloads, candidate, _past, tables) {
     const courses = coursesOf(workloads, candidate)
     if (courses === undefined || courses.length === 0) return undefined
-    const times = courses.map(course => timeOfCourse(course, tables.calibration))
+    const times = courses.map(course => timeOfCourse(course, tables))
     const longest = times.reduce((a, b) =>
       a === undefined || b === undefined || a.seconds.p50 > b.seconds.p50 ? a : b,
     )
@@ -25,11 +25,14 @@ interface Time {
   readonly working: readonly Working[]
 }
 
-function timeOfCourse({ workloads, hardware }: Course, calibration: Calibration): Time | undefined {
+function timeOfCourse({ workloads, hardware }: Course, tables: RuntimeTables): Time | undefined {
   const working: Working[] = []
   const seconds = { p10: 0, p50: 0, p90: 0 }
   for (const workload of workloads) {
-    const pace = workload.purpose === 'train' ? predictPace(workload, hardware, calibration, 'elapsed') : undefined
+    // The table of runs is not read for a job of which it could say nothing.
+    if (workload.purpose !== 'train' || workload.model === undefined) return undefined
+    const { calibration } = tables
+    const pace = predictPace(workload, hardware, calibration, 'elapsed')
     const work = pace === undefined ? undefined : trainingWork(workload, pace.plan.tokensPerSample)
     if (pace === undefined || work === undefined) return undefined
     const range = rangeAround(work.samples * pace.secondsPerSample, pace.sigma)

@@ -7,6 +7,7 @@ import type { MemoryFit } from './memory.ts'
 import { memoryObstacles, poolObstacles, precisionObstacles, worstFit } from './obstacles.ts'
 import { type Arrangement, arrangeRented, type Placement, placeOn, type Seat } from './placements.ts'
 import type { PriceList } from './prices/index.ts'
+import { countOf } from './units.ts'
 import type { Workload } from './workload.ts'
 
 export type { Placement } from './placements.ts'
@@ -48,6 +49,15 @@ export function findCandidates(
   const sites = [...requested, ...otherSites(situation, requested)]
   const candidates = sites.flatMap(site => candidatesAt(site, situation))
   return candidates.filter((candidate, index) => candidates.findIndex(each => isSame(each, candidate)) === index)
+}
+
+/** `8x A100-80GB`, or `6x H100 + 2x T4` where the roles differ. */
+export function describeGpus(candidate: Candidate): string {
+  const counts = new Map<string, number>()
+  for (const { gpu, gpuCount } of candidate.placements) counts.set(gpu.name, (counts.get(gpu.name) ?? 0) + gpuCount)
+  return [...counts]
+    .map(([name, count]) => (name === '' ? `${countOf(count, 'GPU')} of any type` : `${count}x ${name.toUpperCase()}`))
+    .join(' + ')
 }
 
 interface Situation extends CandidateContext {

@@ -119,6 +119,29 @@ function formatSmall(value: number): string {
   return tenths < 10 ? String(tenths) : formatCount(value)
 }
 
+/** `1 node`, `8 GPUs`. */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** `4:00:00`, `1-02:00:00`: a length of time as Slurm writes it, rounded up to whole minutes. */
+export function formatClock(seconds: number): string {
+  assertNumber(seconds)
+  const minutes = Math.ceil(seconds / secondsPerMinute)
+  const days = Math.floor(minutes / (24 * 60))
+  const clock = [Math.floor(minutes / 60) % 24, minutes % 60, 0]
+  const [hours = 0, ...rest] = clock
+  return `${days > 0 ? `${days}-${twoDigits(hours)}` : hours}:${rest.map(twoDigits).join(':')}`
+}
+
+/**
+ * Text of a manifest or another untrusted file, fit to be printed: line breaks and tabs become spaces, and characters that
+ * a terminal obeys or that change what others look like (controls, escapes, direction marks) become `\uFFFD`.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\r\n\t\u2028\u2029]+/g, ' ').replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD')
+}
+
 const currencySymbols: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£' }
 
 function withCurrency(amount: string, currency: Currency): string {

@@ -4,17 +4,11 @@ import type { Job, Role } from '../job.ts'
 import type { Price } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import type { Origin } from '../sourced.ts'
-import { type Currency, formatCount, formatDuration, formatGib, formatMoney, formatRate } from '../units.ts'
+import { type Currency, countOf, formatCount, formatDuration, formatGib, formatMoney, formatRate } from '../units.ts'
 import type { Workload } from '../workload.ts'
 
-/** `8x A100-80GB`, or `6x H100 + 2x T4` where the roles differ. */
-export function describeGpus(candidate: Candidate): string {
-  const counts = new Map<string, number>()
-  for (const { gpu, gpuCount } of candidate.placements) counts.set(gpu.name, (counts.get(gpu.name) ?? 0) + gpuCount)
-  return [...counts]
-    .map(([name, count]) => (name === '' ? `${countOf(count, 'GPU')} of any type` : `${count}x ${name.toUpperCase()}`))
-    .join(' + ')
-}
+export { describeGpus } from '../candidates.ts'
+export { countOf } from '../units.ts'
 
 /** `2 nodes x 8 GPUs, A100, at most 48h, 4 tasks of which 2 at a time`. */
 export function describeRole(role: Role, job: Job): string {
@@ -61,11 +55,6 @@ function amountOfWork(workload: Workload): string | undefined {
 
 function labelled(label: string, count: number | undefined): string | undefined {
   return count === undefined ? undefined : `${label} ${formatCount(count)}`
-}
-
-/** `1 node`, `8 GPUs`. */
-export function countOf(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** `2h10m` with its range, `up to 48h`, or `?`. */

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 
 /** The stages in order, files and folders of src/: each may import only what stands before it. */
 const line = [
+  'escaping',
   'errors',
   'once',
   'word-list',

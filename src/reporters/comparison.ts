@@ -65,7 +65,13 @@ function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 
       : { label: 'slower', trade: `takes ${time} longer at about the same cost` }
   }
   if (usd < 0 && seconds <= 0) return { label: 'better', trade: `saves ${money} and ${time}` }
-  if (usd > 0 && seconds >= 0) return { label: 'dearer', trade: `costs ${money} more and takes ${time} longer` }
+  if (usd > 0 && seconds >= 0) {
+    const isLessPerHour = (quote.usdPerHour ?? 0) < (reference.usdPerHour ?? 0)
+    return {
+      label: 'dearer',
+      trade: `${isLessPerHour ? 'less an hour, more in all: ' : ''}costs ${money} more and takes ${time} longer`,
+    }
+  }
   const dollar = 1 / currency.perUsd
   if (usd < 0) {
     const each = `${formatDuration((seconds / -usd) * dollar)} for each ${formatMoney(dollar, currency)} saved`

@@ -91,27 +91,41 @@ export const measuredRunColumns = [
 
 /** A line of measured-runs.csv; words that are none of ours make the nearest harmless reading. */
 function measuredRunOf(line: Line): MeasuredRun {
-  const [kind = '', id = '', model = '', counted = '', ...more] = line.cells()
-  const [stack = '', gpu = '', architecture = '', precision = '', method = '', measured = '', ...figures] = more
-  const [sizes = '', logError = ''] = figures
-  let readSizes: readonly number[] | undefined
-  const traits: RunTraits = {
-    model: sameText(model),
-    kind: kinds.get(kind) ?? 'other',
-    counted: counts.get(counted) ?? 'guess',
-    ...(stack !== '' && { stack: sameText(stack) }),
-    gpu: sameText(gpu),
-    architecture: sameText(architecture),
-    precision: precisions.get(precision) ?? 'fp32',
-    method: methods.get(method) ?? 'full',
-    measured: measured === 'elapsed' ? 'elapsed' : 'rate',
-    // Of most runs nobody asks for the sizes, which are the larger part of a line.
-    get sizes() {
-      readSizes ??= sizes.split(' ').map(Number)
-      return readSizes
-    },
+  const cells = line.cells()
+  return { id: cells[1] ?? '', traits: new TableTraits(cells), logError: Number(cells[11]) }
+}
+
+/** Traits by their place in `measuredRunColumns`; a class, so that sizes, which few runs are asked for, are read when they are. */
+class TableTraits implements RunTraits {
+  readonly kind: ModelKind
+  readonly model: string
+  readonly counted: Counted
+  readonly stack: string | undefined
+  readonly gpu: string
+  readonly architecture: string
+  readonly precision: RunTraits['precision']
+  readonly method: RunTraits['method']
+  readonly measured: RunTraits['measured']
+  private readonly sizesText: string
+  private readSizes: readonly number[] | undefined
+
+  constructor(cells: readonly string[]) {
+    this.kind = kinds.get(cells[0] ?? '') ?? 'other'
+    this.model = sameText(cells[2] ?? '')
+    this.counted = counts.get(cells[3] ?? '') ?? 'guess'
+    this.stack = sameText(cells[4] ?? '') || undefined
+    this.gpu = sameText(cells[5] ?? '')
+    this.architecture = sameText(cells[6] ?? '')
+    this.precision = precisions.get(cells[7] ?? '') ?? 'fp32'
+    this.method = methods.get(cells[8] ?? '') ?? 'full'
+    this.measured = cells[9] === 'elapsed' ? 'elapsed' : 'rate'
+    this.sizesText = cells[10] ?? ''
   }
-  return { id, traits, logError: Number(logError) }
+
+  get sizes(): readonly number[] {
+    this.readSizes ??= this.sizesText.split(' ').map(Number)
+    return this.readSizes
+  }
 }
 
 /** Equal texts as one: runs are compared a thousand times, and comparing what is the same is quickest. */

@@ -11,7 +11,7 @@ export interface RunTraits {
   readonly kind: ModelKind
   readonly counted: Counted
   /** Framework; absent where nobody said. */
-  readonly stack?: string
+  readonly stack?: string | undefined
   readonly gpu: string
   readonly architecture: string
   readonly precision: Precision
@@ -95,10 +95,10 @@ export function estimateLogError(traits: RunTraits, runs: readonly MeasuredRun[]
   const variance = varianceOf(traits, likeness) + noise
   let mean = 0
   let explained = 0
-  for (const [index, value] of solveLower(factor, covariances).entries()) {
+  solveLower(factor, covariances).forEach((value, index) => {
     mean += value * (errors[index] ?? 0)
     explained += value * value
-  }
+  })
   const nearest = asked[covariances.indexOf(Math.max(...covariances))]
   return { mean, sigma: Math.sqrt(Math.max(noise, variance - explained)), nearest }
 }
@@ -190,15 +190,15 @@ function squaredDistance(a: readonly number[], b: readonly number[], distances: 
 /** Lower factor of the covariance of runs with their noise, row after row in one array. */
 function choleskyFactor(runs: readonly MeasuredRun[], likeness: Likeness): Float64Array {
   const factor = new Float64Array(rowStart(runs.length))
-  for (const [row, a] of runs.entries()) {
+  runs.forEach((a, row) => {
     const start = rowStart(row)
-    for (const [column, b] of runs.slice(0, row + 1).entries()) {
+    runs.slice(0, row + 1).forEach((b, column) => {
       const other = rowStart(column)
       let sum = covarianceOf(a.traits, b.traits, likeness) + (row === column ? noiseVariance(a.traits, likeness) : 0)
       for (let k = 0; k < column; k++) sum -= (factor[start + k] ?? 0) * (factor[other + k] ?? 0)
       factor[start + column] = row === column ? Math.sqrt(Math.max(sum, 1e-12)) : sum / (factor[other + column] ?? 1)
-    }
-  }
+    })
+  })
   return factor
 }
 

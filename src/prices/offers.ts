@@ -45,7 +45,10 @@ export function listingsByProvider(listings: readonly Listing[], config: Config)
 export function offersIn(listings: readonly Listing[], { regions }: Config): readonly Offer[] {
   const order = regions.length > 0 ? regions : usualRegions
   return [...groupBy(listings, listing => listing.machineName).values()].flatMap(own => {
-    const ranked = own.toSorted((a, b) => rankIn(order, a.region) - rankIn(order, b.region))
+    const ranked = own
+      .map(listing => ({ listing, rank: rankIn(order, listing.region) }))
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ listing }) => listing)
     const priceAt = (tier: Tier) => firstPrice(ranked, tier)
     const machine = priceAt('on-demand')?.machine
     return machine === undefined ? [] : [{ machine, priceAt }]
@@ -64,8 +67,9 @@ function firstPrice(listings: readonly Listing[], tier: Tier): Price | undefined
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>()
   for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group === undefined) groups.set(keyOf(item), [item])
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
     else group.push(item)
   }
   return groups

@@ -1,6 +1,5 @@
 import { type Line, numberIn, type Row } from '../csv.ts'
 import { machineOf } from '../machine.ts'
-import { once } from '../once.ts'
 import type { Listing, Price, PriceSource, PriceTables, Tier } from './price-source.ts'
 
 /** Prices of pricing-data/prices.csv, machines completed from networks.csv. */
@@ -18,17 +17,34 @@ const tierColumns: readonly (readonly [Tier, string])[] = [
 ]
 
 function listingsIn(lines: readonly Line[], tables: PriceTables): readonly Listing[] {
-  const pricesOf = once((line: Line) => pricesIn(line.row(), tables))
-  return lines.map(line => ({
-    provider: line.cell('provider'),
-    get machineName() {
-      return line.cell('machine')
-    },
-    get region() {
-      return line.cell('region')
-    },
-    prices: () => pricesOf(line),
-  }))
+  return lines.map(line => new TableListing(line, tables))
+}
+
+/** A line of the table; a class, since a quote makes hundreds of them and reads a few. */
+class TableListing implements Listing {
+  readonly provider: string
+  private readonly line: Line
+  private readonly tables: PriceTables
+  private known: readonly Price[] | undefined
+
+  constructor(line: Line, tables: PriceTables) {
+    this.provider = line.cell('provider')
+    this.line = line
+    this.tables = tables
+  }
+
+  get machineName(): string {
+    return this.line.cell('machine')
+  }
+
+  get region(): string {
+    return this.line.cell('region')
+  }
+
+  prices(): readonly Price[] {
+    this.known ??= pricesIn(this.line.row(), this.tables)
+    return this.known
+  }
 }
 
 function pricesIn(row: Row, { gpus, networks }: PriceTables): readonly Price[] {

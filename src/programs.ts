@@ -8,6 +8,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface Answer {
   readonly exitCode: number
   readonly stdout: string
+  /** What stood on stdout as it came, for what is not text. */
+  readonly stdoutBytes: Uint8Array
   readonly stderr: string
   /** It was ended because its time was over; what it had printed by then is kept. */
   readonly timedOut: boolean
@@ -64,9 +66,13 @@ export function askProgram(program: string, words: readonly string[], asking: As
     const settle = (exitCode: number, timedOut: boolean) => {
       clearTimeout(timer)
       forget(child)
+      const stdoutBytes = Buffer.concat(stdout)
       resolve({
         exitCode,
-        stdout: Buffer.concat(stdout).toString(),
+        stdoutBytes,
+        get stdout() {
+          return stdoutBytes.toString()
+        },
         stderr: Buffer.concat(stderr).toString(),
         timedOut,
       })

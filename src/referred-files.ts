@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { diskFiles, type FileSource, isWithin } from './file-source.ts'
 import type { Job } from './job.ts'
 import { findReferredPaths } from './workloads/index.ts'
 import type { ReferredFiles } from './workloads/workload-reader.ts'
@@ -10,16 +11,20 @@ const LARGEST_BYTES = 5_000_000
 const MOST_ROUNDS = 4
 
 /**
- * Reads the files that a job's command lines refer to. Only what lies in the manifest's repository, or in its folder
- * where it is in none: a path or link that leads out of it, a large file or one that is not there is named with the reason.
+ * Reads the files that a job's command lines refer to, `folder` being the manifest's. Only what lies in the manifest's
+ * repository, or in its folder where it is in none: a path or link that leads out of it, a large file or one that is not
+ * there is named with the reason.
  */
-export function readReferredFiles(job: Job, folder: string): ReferredFiles {
+export function readReferredFiles(
+  job: Job,
+  folder: string,
+  source: FileSource = diskFiles(findRoot(folder)),
+): ReferredFiles {
   const files = new Map<string, { readonly text: string } | { readonly notRead: string }>()
-  const root = findRoot(folder)
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const missing = findReferredPaths(job, files).filter(path => !files.has(path))
     if (missing.length === 0) break
-    for (const path of missing) files.set(path, readWithin(root, folder, path))
+    for (const path of missing) files.set(path, readWithin(source, folder, path))
   }
   return files
 }
@@ -34,40 +39,18 @@ function findRoot(folder: string): string {
 }
 
 function readWithin(
-  root: string,
+  source: FileSource,
   folder: string,
   path: string,
 ): { readonly text: string } | { readonly notRead: string } {
   const target = resolve(folder, path)
-  if (!isWithin(resolve(root), target)) return { notRead: outside(root, path) }
-  try {
-    // Links are followed before the question is asked where it leads.
-    if (!isWithin(realpathSync(root), realpathSync(target))) return { notRead: outside(root, path) }
-  } catch {
-    return { notRead: 'not found beside the manifest' }
+  if (!isWithin(source.root, target)) {
+    return isAbsolute(path)
+      ? { notRead: 'an absolute path; only files of the manifest’s own folder are read' }
+      : { notRead: `it lies outside ${source.root}` }
   }
-  return readText(target)
-}
-
-function isWithin(root: string, target: string): boolean {
-  const way = relative(root, target)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
-}
-
-function outside(root: string, path: string): string {
-  return isAbsolute(path)
-    ? 'an absolute path; only files of the manifest’s own folder are read'
-    : `it lies outside ${root}`
-}
-
-function readText(path: string): { readonly text: string } | { readonly notRead: string } {
-  try {
-    const stat = statSync(path)
-    if (!stat.isFile()) return { notRead: 'not a file' }
-    if (stat.size > LARGEST_BYTES) return { notRead: `larger than ${LARGEST_BYTES / 1e6} MB` }
-    const bytes = readFileSync(path)
-    return bytes.includes(0) ? { notRead: 'not a text file' } : { text: bytes.toString('utf8') }
-  } catch {
-    return { notRead: 'it cannot be read' }
-  }
+  const reading = source.read(relative(source.root, target).replaceAll(sep, '/'), LARGEST_BYTES)
+  if ('notRead' in reading) return reading
+  const bytes = Buffer.from(reading.bytes)
+  return bytes.includes(0) ? { notRead: 'not a text file' } : { text: bytes.toString('utf8') }
 }

@@ -16,6 +16,8 @@ const line = [
   'sourced',
   'programs',
   'terminal',
+  'file-source',
+  'git',
   'document',
   'warning',
   'config-schema',
@@ -73,6 +75,8 @@ const line = [
 const edges = [
   'programs',
   'terminal',
+  'file-source',
+  'git',
   'config',
   'pipe',
   'manifest',

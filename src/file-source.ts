@@ -1,0 +1,89 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
+import { isAbsolute, join, relative, sep } from 'node:path'
+
+/** Bytes of a file, or why there are none. */
+export type FileReading = { readonly bytes: Uint8Array } | { readonly notRead: string }
+
+/**
+ * Files of one folder or repository at one moment: as they lie on the disk, in git's index or in a revision. Paths start from
+ * its root and have `/` between their parts. Nothing outside is ever read, whatever links say.
+ */
+export interface FileSource {
+  /** Absolute path of the folder it stands for. */
+  readonly root: string
+  has(path: string): boolean
+  /** A regular file of at most so many bytes. Of a source that has not fetched it yet: it is noted, and answered as not there. */
+  read(path: string, largestBytes: number): FileReading
+  /** Fetches all that was noted; false where there was nothing, so that what was read before is all there is. */
+  fetch(): Promise<boolean>
+}
+
+const notThere = { notRead: 'not found beside the manifest' } as const
+
+/** The files below a folder on the disk. `oddNames` are the names in bytes of those that are not UTF-8, by what they are called here. */
+export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array> = new Map()): FileSource {
+  const realRoot = lazily(() => realpathSync(root))
+  return {
+    root,
+    has: path => existsSync(join(root, path)),
+    read(path, largestBytes) {
+      const oddName = oddNames.get(path)
+      const target = oddName === undefined ? join(root, path) : Buffer.concat([Buffer.from(`${root}${sep}`), oddName])
+      try {
+        // Links are followed before the question is asked where they lead.
+        if (!isWithin(realRoot(), realpathSync(target))) return { notRead: `it lies outside ${root}` }
+      } catch {
+        return notThere
+      }
+      return readWhole(target, largestBytes)
+    },
+    fetch: async () => false,
+  }
+}
+
+/** Whether a path is a folder or lies in it. */
+export function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** What is said of a file that is not read for its size. */
+export function tooLarge(largestBytes: number): { readonly notRead: string } {
+  return { notRead: `larger than ${largestBytes / 1e6} MB` }
+}
+
+function readWhole(target: string | Uint8Array, largestBytes: number): FileReading {
+  try {
+    // A named pipe would wait for somebody to write.
+    const descriptor = openSync(Buffer.from(target), constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const stats = fstatSync(descriptor)
+      if (!stats.isFile()) return { notRead: 'not a file' }
+      if (stats.size > largestBytes) return tooLarge(largestBytes)
+      return { bytes: readBytes(descriptor, stats.size) }
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return { notRead: 'it cannot be read' }
+  }
+}
+
+function readBytes(descriptor: number, size: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(size)
+  let length = 0
+  while (length < size) {
+    const read = readSync(descriptor, bytes, length, size - length, null)
+    if (read === 0) break
+    length += read
+  }
+  return bytes.subarray(0, length)
+}
+
+function lazily<T>(find: () => T): () => T {
+  let found: { readonly value: T } | undefined
+  return () => {
+    found ??= { value: find() }
+    return found.value
+  }
+}

@@ -17,7 +17,11 @@ export interface CandidateLine extends JobMoney {
   /** `aws p4d.24xlarge us-east-1, $21.96/h on-demand`. */
   readonly offer: string
   readonly runtimeSeconds: Range | undefined
+  /** Present where only the time limit bounds it. */
+  readonly runtimeUpperBoundSeconds?: number
   readonly canRun: boolean
+  /** Why it cannot run, or what the trade against the job as written is. */
+  readonly note?: string
 }
 
 /** What a gate keeps of one job. The fare itself is forgotten: there may be ten thousand. */
@@ -30,6 +34,8 @@ export interface CheckedJob extends JobMoney {
   readonly gpus: string
   readonly basis: Basis | undefined
   readonly runtimeSeconds: Range | undefined
+  /** Present where only the time limit bounds it. */
+  readonly runtimeUpperBoundSeconds?: number
   readonly gpuHours: Range | { readonly upperBound: number } | undefined
   /** As written, then at most three others, cheapest first. */
   readonly candidates: readonly CandidateLine[]

@@ -468,8 +468,13 @@ function stepInto(node: Node, step: string | number, builder: Builder): Found | 
   return { key, node: isNode(pair.value) ? pair.value : undefined, complete: true }
 }
 
+/** What `check` asks of a schema, of zod or of the small zod. */
+interface Schema<T> {
+  safeParse(value: unknown, context: z.core.ParseContext<z.core.$ZodIssue>): z.core.util.SafeParseResult<T>
+}
+
 /** The value that a schema makes of a document or of a part of it. Throws InputError with every fault. */
-export function check<T>(schema: z.ZodType<T>, document: YamlDocument, path: DocumentPath = []): T {
+export function check<T>(schema: Schema<T>, document: YamlDocument, path: DocumentPath = []): T {
   const checked = tryCheck(schema, document, path)
   if ('faults' in checked) throw new InputError(checked.faults)
   return checked.value
@@ -477,7 +482,7 @@ export function check<T>(schema: z.ZodType<T>, document: YamlDocument, path: Doc
 
 /** As `check`, for who collects the faults of several parts. */
 export function tryCheck<T>(
-  schema: z.ZodType<T>,
+  schema: Schema<T>,
   document: YamlDocument,
   path: DocumentPath = [],
 ): { readonly value: T } | { readonly faults: readonly Fault[] } {

@@ -101,6 +101,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   unbash: /^bash\/syntax\.ts$/,
   yaml: /^document\.ts$/,
   zod: /^(config|ledger|document)\.ts$|(^|[/-])schema\.ts$/,
+  'zod/mini': /(^|[/-])schema\.ts$/,
 }
 
 interface Import {

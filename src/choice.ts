@@ -77,8 +77,9 @@ function describeTotal(quotes: readonly (Quote | undefined)[], currency: Currenc
 }
 
 function alternativesTo(fare: Fare, config: Config): readonly Option<Choice>[] {
-  return rowsOf(fare, config.currency, true).flatMap(({ quote: { candidate }, trade }) => {
-    const target = canRun(candidate) && !candidate.asRequested ? targetOf(candidate, fare, config) : undefined
+  return rowsOf(fare, config.currency, true).flatMap(({ quote: { candidate }, label, trade }) => {
+    const target =
+      canRun(candidate) && !candidate.asRequested && label !== 'stopped' ? targetOf(candidate, fare, config) : undefined
     if (target === undefined) return []
     const gpus = describeGpus(candidate)
     const gain = trade === undefined ? '' : `: ${trade.replace(/:.*/, '')}`

@@ -44,7 +44,7 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
       ...warnOfGpuTypes(job, tables.gpus, prices, config, requestedGpus(candidates)),
       ...warnings,
       ...adviseOn(job, workloads, runtime),
-      ...limitWarnings(job, runtime),
+      ...limitWarnings(quotes),
     ],
   }
 }
@@ -72,12 +72,19 @@ export function tiersOf(candidate: Candidate): readonly Tier[] {
   return candidate.asRequested && canRun(candidate) ? ['on-demand', 'spot'] : ['on-demand']
 }
 
-/** A run that its own time limit would cut off. */
-function limitWarnings(job: Job, runtime: Runtime | undefined): readonly Warning[] {
-  if (runtime === undefined || runtime.basis === 'limit') return []
-  return job.roles.flatMap(({ timeLimitSeconds: limit }) => {
-    if (limit === undefined || runtime.seconds.p50 <= limit.value) return []
-    const text = `the run needs about ${formatDuration(runtime.seconds.p50)}, the time limit stops it after ${formatDuration(limit.value)}: this job is one part of it`
-    return [{ code: 'time-limit-too-short-to-judge' as const, text }]
-  })
+/** A run that its own time limit may cut off. */
+function limitWarnings(quotes: readonly Quote[]): readonly Warning[] {
+  const asWritten = quotes.find(quote => quote.candidate.asRequested)
+  const { stop, runtime } = asWritten ?? {}
+  if (stop === undefined || runtime === undefined || runtime.basis === 'limit') return []
+  const limit = formatDuration(stop.limitSeconds)
+  const code = 'time-limit-too-short-to-judge' as const
+  if (stop.chance <= 0.5) {
+    const text = `the time limit of ${limit} stops it before it is done in about ${Math.round(stop.chance * 10)} of 10 cases`
+    return [{ code, text }]
+  }
+  const need = formatDuration(runtime.seconds.p50)
+  return [
+    { code, text: `the run needs about ${need}, the time limit stops it after ${limit}: this job is one part of it` },
+  ]
 }

@@ -2,10 +2,17 @@ import type { Candidate, Placement } from './candidates.ts'
 import type { Job } from './job.ts'
 import type { Machine } from './machine.ts'
 import type { Price, Tier } from './prices/price-source.ts'
-import type { Range, Runtime } from './runtimes/runtime-model.ts'
+import { chanceAbove, type Range, type Runtime } from './runtimes/runtime-model.ts'
 import { secondsPerHour } from './units.ts'
 
-/** What the whole job costs on a candidate: a range, a bound from the time limit, or what is missing to know. */
+/** The time limit may stop the job before it is done. */
+export interface Stop {
+  readonly limitSeconds: number
+  /** How likely that is, 0 to 1. */
+  readonly chance: number
+}
+
+/** What submitting the job costs on a candidate: a range, a bound from the time limit, or what is missing to know. */
 export type Cost =
   | { readonly kind: 'range'; readonly usd: Range }
   | { readonly kind: 'bound'; readonly upperBoundUsd: number }
@@ -20,9 +27,17 @@ export interface Quote {
   readonly runtime: Runtime | undefined
   /** One for each placement, in its order; undefined = price not known. */
   readonly prices: readonly (Price | undefined)[]
+  /** Runs of the whole job (array tasks, completions), and how many of them at one time. */
+  readonly tasks: number
+  readonly concurrentTasks: number
   /** While all concurrent tasks run. */
   readonly usdPerHour: number | undefined
+  /** Of this submission: no task is paid for longer than its time limit lets it run. */
   readonly cost: Cost
+  /** What the work costs if nothing stops it; differs from `cost` where the time limit may. */
+  readonly wholeRunUsd: Range | undefined
+  /** Present where the time limit is likelier than one in ten to stop it. */
+  readonly stop: Stop | undefined
   /** GPU-hours of all tasks together; billed ones, where whole machines are taken. */
   readonly gpuHours: Range | { readonly upperBound: number } | undefined
   /** What the job costs if every task runs until its time limit stops it. */
@@ -42,25 +57,32 @@ export function quoteCandidate(
 ): Quote {
   const shares = candidate.placements.map(placement => shareOf(job, placement, priceOf(placement.machine, tier)))
   const usdPerHour = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.concurrentTasks)))
-  const usdPerRunHour = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.tasks)))
   const limitUsd = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.limitTaskHours)))
   return {
     candidate,
     tier: shares.find(share => share.price !== undefined)?.price?.tier ?? tier,
     runtime,
     prices: shares.map(share => share.price),
+    tasks: Math.max(1, ...shares.map(share => share.tasks)),
+    concurrentTasks: Math.max(1, ...shares.map(share => share.concurrentTasks)),
     usdPerHour,
-    cost: costOf(job, runtime, usdPerRunHour, limitUsd),
+    cost: costOf(job, runtime, shares, limitUsd),
+    wholeRunUsd: runtime && runtime.basis !== 'limit' ? usdOf(runtime.seconds, shares, taskHoursOf) : undefined,
+    stop: stopOf(job, candidate, runtime),
     gpuHours: gpuHoursOf(runtime, shares),
     limitUsd,
   }
 }
 
-/** What of the P90 total an approval has to cover: the job is stopped by its time limit at the latest. */
-export function amountToApprove(quote: Quote): number | undefined {
-  if (quote.cost.kind === 'unknown') return undefined
-  const expected = quote.cost.kind === 'range' ? quote.cost.usd.p90 : quote.cost.upperBoundUsd
-  return Math.min(expected, quote.limitUsd ?? Number.POSITIVE_INFINITY)
+/** The amount an approval has to cover: the P90 of the cost, or its bound. */
+export function amountToApprove({ cost }: Quote): number | undefined {
+  if (cost.kind === 'unknown') return undefined
+  return cost.kind === 'range' ? cost.usd.p90 : cost.upperBoundUsd
+}
+
+/** Whether the job is more likely than not done within its time limit. */
+export function finishes({ stop }: Quote): boolean {
+  return stop === undefined || stop.chance <= 0.5
 }
 
 interface Share {
@@ -96,23 +118,49 @@ function machinesPaid(placement: Placement): number {
     : (placement.gpuCount * (placement.share ?? 1)) / placement.machine.gpuCount
 }
 
-function costOf(
-  job: Job,
-  runtime: Runtime | undefined,
-  usdPerRunHour: number | undefined,
-  limitUsd: number | undefined,
-): Cost {
+function costOf(job: Job, runtime: Runtime | undefined, shares: readonly Share[], limitUsd: number | undefined): Cost {
   if (runtime?.basis === 'limit' && limitUsd !== undefined) return { kind: 'bound', upperBoundUsd: limitUsd }
-  if (runtime === undefined || runtime.basis === 'limit' || usdPerRunHour === undefined) {
-    return {
-      kind: 'unknown',
-      missing: [
-        ...(runtime === undefined ? [job.endless ? 'it has no end' : 'runtime'] : []),
-        ...(usdPerRunHour === undefined ? ['price'] : []),
-      ],
-    }
+  const usd = runtime && runtime.basis !== 'limit' ? usdOf(runtime.seconds, shares, paidTaskHoursOf) : undefined
+  if (usd !== undefined) return { kind: 'range', usd }
+  return {
+    kind: 'unknown',
+    missing: [
+      ...(runtime === undefined ? [job.endless ? 'it has no end' : 'runtime'] : []),
+      ...(shares.some(share => share.usdPerTaskHour === undefined) ? ['price'] : []),
+    ],
   }
-  return { kind: 'range', usd: mapRange(runtime.seconds, seconds => (usdPerRunHour * seconds) / secondsPerHour) }
+}
+
+function usdOf(seconds: Range, shares: readonly Share[], hoursOf: typeof taskHoursOf): Range | undefined {
+  const usdAt = (taskSeconds: number) =>
+    sumKnown(shares.map(share => scale(share.usdPerTaskHour, hoursOf(share, taskSeconds))))
+  const [p10, p50, p90] = [usdAt(seconds.p10), usdAt(seconds.p50), usdAt(seconds.p90)]
+  return p10 === undefined || p50 === undefined || p90 === undefined ? undefined : { p10, p50, p90 }
+}
+
+/** Hours of all tasks together if nothing stops them. */
+function taskHoursOf(share: Share, taskSeconds: number): number {
+  return (share.tasks * taskSeconds) / secondsPerHour
+}
+
+function paidTaskHoursOf(share: Share, taskSeconds: number): number {
+  return Math.min(taskHoursOf(share, taskSeconds), share.limitTaskHours ?? Number.POSITIVE_INFINITY)
+}
+
+/** Chances of a stop below this are within what a range of eight in ten leaves open anyway. */
+const leastChance = 0.1
+
+function stopOf(job: Job, candidate: Candidate, runtime: Runtime | undefined): Stop | undefined {
+  if (runtime === undefined || runtime.basis === 'limit') return undefined
+  const roles = candidate.placements.flatMap(({ role }) => job.roles.find(each => each.name === role) ?? [])
+  const stops = roles.flatMap(({ timeLimitSeconds, limitSpansTasks, tasks, concurrentTasks }) => {
+    if (timeLimitSeconds === undefined) return []
+    const waves = limitSpansTasks === true ? Math.ceil(tasks / concurrentTasks) : 1
+    const limitSeconds = timeLimitSeconds.value
+    return [{ limitSeconds, chance: chanceAbove(runtime.seconds, limitSeconds / waves) }]
+  })
+  const [stop] = stops.sort((a, b) => b.chance - a.chance)
+  return stop !== undefined && stop.chance > leastChance ? stop : undefined
 }
 
 function gpuHoursOf(runtime: Runtime | undefined, shares: readonly Share[]): Quote['gpuHours'] {
@@ -121,8 +169,10 @@ function gpuHoursOf(runtime: Runtime | undefined, shares: readonly Share[]): Quo
     const upperBound = sumKnown(shares.map(share => scale(share.limitTaskHours, share.gpuCount)))
     return upperBound === undefined ? undefined : { upperBound }
   }
-  const gpuCount = shares.reduce((sum, share) => sum + share.gpuCount * share.tasks, 0)
-  return mapRange(runtime.seconds, seconds => (gpuCount * seconds) / secondsPerHour)
+  const hoursAt = (seconds: number) =>
+    shares.reduce((sum, share) => sum + share.gpuCount * paidTaskHoursOf(share, seconds), 0)
+  const { p10, p50, p90 } = runtime.seconds
+  return { p10: hoursAt(p10), p50: hoursAt(p50), p90: hoursAt(p90) }
 }
 
 function scale(value: number | undefined, factor: number | undefined): number | undefined {
@@ -137,8 +187,4 @@ function sumKnown(values: readonly (number | undefined)[]): number | undefined {
     sum += value
   }
   return values.length === 0 ? undefined : sum
-}
-
-function mapRange(range: Range, change: (value: number) => number): Range {
-  return { p10: change(range.p10), p50: change(range.p50), p90: change(range.p90) }
 }

@@ -110,12 +110,40 @@ describe('a quote', () => {
     expect(quote.gpuHours).toEqual({ upperBound: 16 })
   })
 
-  test('asks approval for the P90, but not for more than the time limit lets it cost', () => {
+  test('costs no more than the time limit lets it, and knows what the whole run would', () => {
     const candidate = candidateOf(placementOf(eight, 8))
     const prices = pricesOf({ '8xa100': 22 })
     expect(amountToApprove(quoteCandidate(jobOf(), candidate, hours(3, 4, 5), 'on-demand', prices))).toBe(110)
-    const limited = jobOf({ roles: [roleOf({ timeLimitSeconds: limit(4 * 3_600) })] })
-    expect(amountToApprove(quoteCandidate(limited, candidate, hours(3, 4, 5), 'on-demand', prices))).toBe(88)
+    const limited = jobOf({ roles: [roleOf({ timeLimitSeconds: limit(4.5 * 3_600) })] })
+    const quote = quoteCandidate(limited, candidate, hours(3, 4, 5), 'on-demand', prices)
+    expect(quote.cost).toEqual({ kind: 'range', usd: { p10: 66, p50: 88, p90: 99 } })
+    expect(quote.wholeRunUsd).toEqual({ p10: 66, p50: 88, p90: 110 })
+    expect(quote.gpuHours).toEqual({ p10: 24, p50: 32, p90: 36 })
+    expect(amountToApprove(quote)).toBe(99)
+  })
+
+  test('says how likely the time limit stops it', () => {
+    const stopWith = (limitHours: number) => {
+      const job = jobOf({ roles: [roleOf({ timeLimitSeconds: limit(limitHours * 3_600) })] })
+      return quoteCandidate(job, candidateOf(placementOf(eight, 8)), hours(3, 4, 5), 'on-demand', pricesOf({})).stop
+    }
+    expect(stopWith(4)?.chance).toBeCloseTo(0.5)
+    expect(stopWith(3)?.chance).toBeCloseTo(0.9)
+    expect(stopWith(5.1)).toBeUndefined() // less likely than one in ten
+  })
+
+  test('of many tasks under one limit is stopped when their waves take longer', () => {
+    const role = roleOf({ tasks: 6, concurrentTasks: 2, timeLimitSeconds: limit(10 * 3_600), limitSpansTasks: true })
+    const job = jobOf({ roles: [role] })
+    const quote = quoteCandidate(
+      job,
+      candidateOf(placementOf(eight, 8)),
+      hours(3, 4, 5),
+      'on-demand',
+      pricesOf({ '8xa100': 22 }),
+    )
+    expect(quote.stop?.chance).toBeGreaterThan(0.5) // three waves of four hours
+    expect(quote.cost).toMatchObject({ usd: { p50: 440 } }) // two at a time for ten hours
   })
 
   test('never costs less for more hours', () => {

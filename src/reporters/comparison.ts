@@ -1,5 +1,5 @@
 import { canRun, type Fare, requestedQuotes } from '../fare.ts'
-import type { Quote } from '../quote.ts'
+import { finishes, type Quote } from '../quote.ts'
 import { type Currency, formatDuration, formatMoney, secondsPerHour } from '../units.ts'
 import { describeGpus } from './words.ts'
 
@@ -23,8 +23,11 @@ export function rowsOf(fare: Fare, currency: Currency, all: boolean): readonly R
   const asWritten = fare.quotes.filter(quote => quote.candidate.asRequested)
   const others = fare.quotes.filter(quote => !quote.candidate.asRequested)
   const able = others.filter(quote => canRun(quote.candidate)).sort((a, b) => orderOf(a) - orderOf(b))
+  const isStopped = (quote: Quote) => reference !== undefined && finishes(reference) && !finishes(quote)
+  const done = able.filter(quote => !isStopped(quote))
+  const stopped = able.filter(isStopped)
   const unable = others.filter(quote => !canRun(quote.candidate)).filter(isFirstOfItsGpus)
-  const rows = [...asWritten, ...able, ...unable]
+  const rows = [...asWritten, ...done, ...stopped, ...unable]
   return (all ? rows : rows.slice(0, Math.max(rowsWorthKnowing, asWritten.length + 1))).map(quote =>
     rowOf(quote, reference, currency),
   )
@@ -45,15 +48,21 @@ function rowOf(quote: Quote, reference: Quote | undefined, currency: Currency): 
   if (quote.tier === 'spot') return { quote, label: 'spot' }
   if (quote.candidate.asRequested) return { quote, label: 'as written' }
   if (!canRun(quote.candidate)) return { quote, label: 'no' }
-  if (reference === undefined || reference.tier === 'spot') return { quote, label: '' }
+  if (reference === undefined || reference.tier === 'spot') return { quote, label: 'other' }
   return { quote, ...compare(quote, reference, currency) }
 }
 
 /** Costs that differ by less are the same, as far as an estimate can tell. */
 const sameCostShare = 0.05
 
-/** How a quote stands against another of the same tier. */
+/** How a quote stands against another of the same tier, the whole work on both. */
 function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 'quote'> {
+  if (quote.stop !== undefined && !finishes(quote) && finishes(reference)) {
+    return {
+      label: 'stopped',
+      trade: `the time limit stops it after ${formatDuration(quote.stop.limitSeconds)}, before it is done`,
+    }
+  }
   const usd = difference(medianUsd(quote), medianUsd(reference))
   const seconds = difference(medianSeconds(quote), medianSeconds(reference))
   if (usd === undefined || seconds === undefined) return compareRates(quote, reference)
@@ -81,17 +90,29 @@ function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 
   return { label: 'faster', trade: `saves ${time}, costs ${money} more: ${perHourSaved} for each hour saved` }
 }
 
+/** Rates that differ by less are the same. */
+const sameRateShare = 0.05
+
 /** Without runtimes only the rates can be compared: up to which slowdown the cheaper one pays. */
 function compareRates(quote: Quote, reference: Quote): Omit<Row, 'quote'> {
-  if (quote.usdPerHour === undefined || reference.usdPerHour === undefined) return { label: '' }
+  if (quote.usdPerHour === undefined || reference.usdPerHour === undefined) return { label: 'other' }
   const ratio = reference.usdPerHour / quote.usdPerHour
-  if (ratio >= 1)
-    return { label: 'lower rate', trade: `pays if the job takes less than ${ratio.toFixed(1)} times as long` }
-  return { label: 'higher rate', trade: `pays if the job runs more than ${(1 / ratio).toFixed(1)} times as fast` }
+  if (Math.abs(ratio - 1) < sameRateShare) return { label: 'same rate' }
+  const isEndless = quote.cost.kind === 'unknown' && quote.cost.missing.includes('it has no end')
+  if (ratio > 1) {
+    return {
+      label: 'lower rate',
+      ...(!isEndless && { trade: `cheaper if it is no more than ${ratio.toFixed(1)} times slower` }),
+    }
+  }
+  return {
+    label: 'higher rate',
+    ...(!isEndless && { trade: `cheaper if it is more than ${(1 / ratio).toFixed(1)} times faster` }),
+  }
 }
 
 function medianUsd(quote: Quote): number | undefined {
-  return quote.cost.kind === 'range' ? quote.cost.usd.p50 : undefined
+  return quote.wholeRunUsd?.p50
 }
 
 function medianSeconds(quote: Quote): number | undefined {

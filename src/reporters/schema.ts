@@ -130,10 +130,17 @@ const Quote = z.strictObject({
   basis: z.enum(['history', 'measured', 'declared', 'model', 'limit']).optional(),
   runtimeSeconds: Range.optional().describe('of one task'),
   runtimeUpperBoundSeconds: z.number().optional().describe('of one task, where only the time limit is known'),
-  usdPerHour: z.number().optional(),
-  costUsd: Range.optional().describe('of all tasks'),
+  tasks: z.number(),
+  concurrentTasks: z.number(),
+  usdPerHour: z.number().optional().describe('while the concurrent tasks run'),
+  costUsd: Range.optional().describe('of all tasks, none paid for longer than its time limit'),
   costUpperBoundUsd: z.number().optional(),
   costMissing: z.array(z.string()).optional(),
+  wholeRunUsd: Range.optional().describe('if no time limit stopped it'),
+  stoppedByLimit: z
+    .strictObject({ limitSeconds: z.number(), chance: z.number() })
+    .optional()
+    .describe('present where the time limit is likelier than one in ten to stop it'),
   limitUsd: z.number().optional().describe('if every task runs until its time limit'),
   gpuHours: z.union([Range, z.strictObject({ upperBound: z.number() })]).optional(),
   working: z.array(z.strictObject({ what: z.string(), figure: z.string(), origin: Origin })),

@@ -16,6 +16,7 @@ import {
   describeOffer,
   describeRole,
   describeRuntime,
+  describeTasks,
   describeWorkload,
   tierWords,
 } from './words.ts'
@@ -57,47 +58,58 @@ const columns = ['', 'GPUs', 'runtime', 'cost', 'memory'] as const
 
 /** The grid: a line of figures for each row, and below it where that is and what the trade means. */
 function gridLines(rows: readonly Row[], report: Report, options: RenderOptions): string[] {
-  const cells = rows.map(row => cellsOf(row.quote, row.label, report, options))
   const shared = sharedRemarks(rows)
-  const shown = fitColumns([[...columns], ...cells], options.width)
-  const [head = [], ...body] = shown
-  const widths = head.map((_, index) => Math.max(...shown.map(line => line[index]?.length ?? 0)))
+  const cells = [[...columns], ...rows.map(row => cellsOf(row, report))]
+  const shown = columnsWithin(cells, options.width)
+  const widths = columns.slice(0, shown).map((_, index) => widthOf(cells, index))
   const line = (texts: readonly string[]): string =>
-    `  ${texts.map((text, index) => text.padEnd(widths[index] ?? 0)).join('  ')}`.trimEnd()
+    `  ${widths.map((width, index) => (texts[index] ?? '').padEnd(width)).join('  ')}`.trimEnd()
   const indent = ' '.repeat(4 + (widths[0] ?? 0))
   return [
-    options.paint.dim(line(head)),
-    ...rows.flatMap((row, index) => [
-      paintRow(line(body[index] ?? []), row, options),
-      ...detailsOf(row, shared, report).flatMap(detail => wrap(detail, options.width, indent).map(options.paint.dim)),
-    ]),
+    options.paint.dim(line(columns)),
+    ...rows.flatMap(row => {
+      const figures = cellsOf(row, report)
+      if (cannotRun(row.quote))
+        return refusalLines(row, line(figures.slice(0, 2)).padEnd(4 + widthOf(cells, 0) + widthOf(cells, 1)), options)
+      // A terminal too narrow for the figures has them below the GPUs.
+      const below = shown < fewestColumns ? [figures.slice(2, fewestColumns).join(', ')] : []
+      const details = [...below, ...detailsOf(row, shared, report)]
+      return [
+        paintRow(line(figures), row, options),
+        ...details.flatMap(detail => wrap(detail, options.width, indent).map(options.paint.dim)),
+      ]
+    }),
   ]
 }
 
-function cellsOf(quote: Quote, label: string, report: Report, options: RenderOptions): string[] {
-  const able = canRun(quote.candidate) || quote.candidate.asRequested
-  return [
-    label,
-    describeGpus(quote.candidate),
-    able ? describeRuntime(quote) : '-',
-    able ? describeCost(quote, report.currency) : '-',
-    options.width < 80 && !able ? '' : describeFit(quote.candidate),
-  ]
+function cellsOf({ quote, label }: Row, report: Report): string[] {
+  const gpus = describeGpus(quote.candidate)
+  if (cannotRun(quote)) return [label, gpus]
+  return [label, gpus, describeRuntime(quote), describeCost(quote, report.currency), describeFit(quote.candidate)]
 }
 
-/** Drops the last columns until the lines stay within the width. */
-function fitColumns(lines: readonly (readonly string[])[], width: number): readonly (readonly string[])[] {
-  const count = lines[0]?.length ?? 0
-  const total = Array.from(
-    { length: count },
-    (_, index) => Math.max(...lines.map(line => line[index]?.length ?? 0)) + 2,
-  ).reduce((a, b) => a + b, 0)
-  return total <= width || count <= 4
-    ? lines
-    : fitColumns(
-        lines.map(line => line.slice(0, -1)),
-        width,
-      )
+/** A candidate that cannot run has reasons in place of figures; what was written keeps both. */
+function cannotRun({ candidate }: Quote): boolean {
+  return !canRun(candidate) && !candidate.asRequested
+}
+
+function refusalLines(row: Row, start: string, options: RenderOptions): string[] {
+  const indent = ' '.repeat(start.length + 2)
+  return wrap(row.quote.candidate.obstacles.join('; '), options.width, indent, `${start}  `).map(options.paint.red)
+}
+
+/** Up to the cost; what does not fit beside the GPUs stands below them. */
+const fewestColumns = 4
+
+/** How many columns stay within the width: all, those up to the cost, or the first two. */
+function columnsWithin(cells: readonly (readonly string[])[], width: number): number {
+  const totalOf = (count: number) =>
+    columns.slice(0, count).reduce((sum, _, index) => sum + widthOf(cells, index) + 2, 0)
+  return [columns.length, fewestColumns].find(count => totalOf(count) <= width) ?? 2
+}
+
+function widthOf(cells: readonly (readonly string[])[], column: number): number {
+  return Math.max(...cells.map(texts => texts[column]?.length ?? 0))
 }
 
 function paintRow(text: string, row: Row, options: RenderOptions): string {
@@ -109,13 +121,14 @@ function paintRow(text: string, row: Row, options: RenderOptions): string {
 function detailsOf({ quote, trade }: Row, shared: readonly string[], report: Report): string[] {
   const { candidate } = quote
   const remarks = candidate.remarks.filter(remark => !shared.includes(remark))
-  if (!canRun(candidate) && !candidate.asRequested) return [...candidate.obstacles]
-  return [
+  const details = [
     describeOffer(quote, report.currency),
     ...candidate.obstacles,
-    ...(trade === undefined ? [] : [trade]),
+    describeTasks(quote),
+    trade,
     ...remarks,
   ]
+  return details.filter(detail => detail !== undefined)
 }
 
 /** What holds for every row but those as written is said once, below. */

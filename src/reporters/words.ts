@@ -57,14 +57,24 @@ function labelled(label: string, count: number | undefined): string | undefined 
   return count === undefined ? undefined : `${label} ${formatCount(count)}`
 }
 
-/** `2h10m` with its range, `up to 48h`, or `?`. */
-export function describeRuntime(quote: Quote): string {
-  const runtime = quote.runtime
+/** `2h10m (1h50m-2h40m)`, `up to 48h`, or `?`; `each` where there are several tasks. */
+export function describeRuntime({ runtime, tasks }: Quote): string {
   if (runtime === undefined) return '?'
-  if (runtime.basis === 'limit') return `up to ${formatDuration(runtime.upperBoundSeconds)}`
+  const each = tasks > 1 ? ' each' : ''
+  if (runtime.basis === 'limit') return `up to ${formatDuration(runtime.upperBoundSeconds)}${each}`
   const { p10, p50, p90 } = runtime.seconds
   const range = `${formatDuration(p10)}-${formatDuration(p90)}`
-  return formatDuration(p10) === formatDuration(p90) ? formatDuration(p50) : `${formatDuration(p50)} (${range})`
+  const hours = formatDuration(p10) === formatDuration(p90) ? formatDuration(p50) : `${formatDuration(p50)} (${range})`
+  return hours + each
+}
+
+/** `20 tasks, 4 at a time: about 4h20m in all`; undefined for a single one. */
+export function describeTasks({ runtime, tasks, concurrentTasks }: Quote): string | undefined {
+  if (tasks <= 1) return undefined
+  const atOnce = concurrentTasks < tasks ? `${formatCount(concurrentTasks)} at a time` : 'all at one time'
+  const waves = Math.ceil(tasks / concurrentTasks)
+  const seconds = runtime === undefined || runtime.basis === 'limit' ? undefined : runtime.seconds.p50 * waves
+  return `${formatCount(tasks)} tasks, ${atOnce}${seconds === undefined ? '' : `: about ${formatDuration(seconds)} in all`}`
 }
 
 /** `$70-$102`, `up to $1,900`, or `?`. */
@@ -107,8 +117,12 @@ function describeListing({ region, listedFor }: Price): string {
 
 function describeRate(quote: Quote, usdPerHour: number, currency: Currency): string {
   const tiers = [...new Set(quote.prices.flatMap(price => (price === undefined ? [] : [tierWords[price.tier]])))]
-  const shared = quote.candidate.placements.some(isShared) ? ' for its share' : ''
-  return `${formatRate(usdPerHour, currency)}${shared} ${tiers.join(' and ')}`
+  const [placement] = quote.candidate.placements.filter(isShared)
+  const total = placement && placement.machine.gpuCount * placement.machineCount
+  const part =
+    placement === undefined || placement.share !== undefined ? '' : ` for ${placement.gpuCount} of ${total} GPUs`
+  const tasks = quote.concurrentTasks > 1 ? ` for ${formatCount(quote.concurrentTasks)} tasks` : part
+  return `${formatRate(usdPerHour, currency)}${tasks} ${tiers.join(' and ')}`
 }
 
 /** Whether a job pays for a part of a machine. */

@@ -21,6 +21,19 @@ export function rangeAround(p50: number, sigma: number): Range {
   return { p10: p50 / factor, p50, p90: p50 * factor }
 }
 
+/** How likely a log-normal figure with this range is above a bound, 0 to 1. */
+export function chanceAbove({ p10, p50, p90 }: Range, bound: number): number {
+  const distance = Math.log(bound / p50)
+  const tail = distance > 0 ? Math.log(p90 / p50) : Math.log(p50 / p10)
+  if (tail === 0) return distance < 0 ? 1 : 0
+  return 1 - normalShareBelow((distance / tail) * 1.2816)
+}
+
+/** Share of the standard normal distribution below z, by the logistic approximation of Bowling et al. (2009), 0.0002 off at most. */
+function normalShareBelow(z: number): number {
+  return 1 / (1 + Math.exp(-0.07056 * z ** 3 - 1.5976 * z))
+}
+
 /** One line of the arithmetic behind a runtime, for `--explain`. */
 export interface Working {
   readonly what: string

@@ -2,8 +2,20 @@ import { describe, expect, test } from 'vitest'
 import { quoteCandidate } from '../../src/quote.ts'
 import { rowsOf } from '../../src/reporters/comparison.ts'
 import type { Runtime } from '../../src/runtimes/runtime-model.ts'
+import { sourced } from '../../src/sourced.ts'
 import { usDollars } from '../../src/units.ts'
-import { candidateOf, fareWith, gpuOf, hours, jobOf, limitOf, machineOf, placementOf, pricesOf } from '../builders.ts'
+import {
+  candidateOf,
+  fareWith,
+  gpuOf,
+  hours,
+  jobOf,
+  limitOf,
+  machineOf,
+  placementOf,
+  pricesOf,
+  roleOf,
+} from '../builders.ts'
 
 const prices = pricesOf({ '8xa100': 22, '8xt4': 8, '8xh100': 55, '8xl40s': 11, '8xold': 4 })
 
@@ -54,12 +66,28 @@ describe('a row', () => {
     const fare = fareWith([quoteOn('a100', limitOf(12), { asRequested: true }), quoteOn('t4', limitOf(12))])
     expect(rowsOf(fare, usDollars, true)[1]).toMatchObject({
       label: 'lower rate',
-      trade: 'pays if the job takes less than 2.8 times as long',
+      trade: 'cheaper if it is no more than 2.8 times slower',
     })
   })
 
+  test('that its time limit would stop before it is done claims no saving and comes after those that finish', () => {
+    const job = jobOf({
+      roles: [roleOf({ timeLimitSeconds: sourced(5 * 3_600, { kind: 'config', place: { file: 'x' } }) })],
+    })
+    const quotes = [
+      { name: 'a100', runtime: hours(4, 4, 4), more: { asRequested: true } },
+      { name: 'l40s', runtime: hours(7, 7, 7), more: {} },
+      { name: 'h100', runtime: hours(2, 2, 2), more: {} },
+    ].map(({ name, runtime, more }) =>
+      quoteCandidate(job, candidateOf(placementOf(machineOf(gpuOf(name), 8), 8), more), runtime, 'on-demand', prices),
+    )
+    const rows = rowsOf(fareWith(quotes, { job }), usDollars, true)
+    expect(rows.map(row => row.label)).toEqual(['as written', 'faster', 'stopped'])
+    expect(rows[2]?.trade).toBe('the time limit stops it after 5h00m, before it is done')
+  })
+
   test('without a price claims nothing', () => {
-    expect(rowFor('unpriced', hours(1, 1, 1))).toMatchObject({ label: '' })
+    expect(rowFor('unpriced', hours(1, 1, 1))).toMatchObject({ label: 'other' })
   })
 
   test('that cannot run comes last, and the cheapest that can is never cut', () => {

@@ -96,6 +96,24 @@ describe('the table', () => {
     await expect(render([training, unknown], { width })).toMatchFileSnapshot(`snapshots/table-${width}.txt`)
   })
 
+  test('puts figures below the GPUs where a terminal is too narrow for them', () => {
+    const lines = render([training], { width: 40 }).split('\n')
+    expect(lines.filter(text => text.length > 40)).toEqual([])
+    expect(lines.join(' ').replace(/ +/g, ' ')).toContain('as written 8x A100-80GB 2h12m (1h48m-2h42m), $49-$74')
+  })
+
+  test('says what several tasks take together', () => {
+    const array = jobOf({ roles: [roleOf({ tasks: 20, concurrentTasks: 4 })] })
+    const candidate = candidateOf(placementOf(machineOf(gpuOf('t4'), 8), 8), { asRequested: true })
+    const text = render([
+      fareWith([quoteCandidate(array, candidate, hours(1, 1, 1), 'on-demand', prices)], { job: array }),
+    ])
+    expect(text).toContain('1h00m each')
+    expect(text).toContain('20 tasks, 4 at a time: about 5h00m in all')
+    expect(text).toContain('$31.30/h for 4 tasks')
+    expect(text).toContain('$156') // 20 x $7.824
+  })
+
   test('explained reads as before', async () => {
     await expect(render([training], { explain: true })).toMatchFileSnapshot('snapshots/explained.txt')
   })

@@ -37,6 +37,16 @@ export class InputError extends GpufareError {
   }
 }
 
+/** A text that is fine, and that no job can be read from: it describes none, or is a template whose values are missing. */
+export class NothingToPrice extends InputError {
+  readonly reason: 'no job' | 'template'
+
+  constructor(faults: readonly Fault[], reason: 'no job' | 'template') {
+    super(faults)
+    this.reason = reason
+  }
+}
+
 /** `file:line:column`, without what is not known. */
 export function describePlace(place: Place): string {
   return [place.file, place.line, place.line === undefined ? undefined : place.column]

@@ -54,14 +54,18 @@ export async function readManifest(path: string, options: ReadManifestOptions): 
   }
   const bytes = await readInput(path, options, source)
   return {
+    ...manifestOf(name, bytes),
     path,
-    name,
-    bytes,
-    text: readText(bytes, name),
     schedulerArguments: options.schedulerArguments ?? [],
     scriptArguments: options.scriptArguments ?? [],
     environment: options.environment ?? {},
   }
+}
+
+/** A manifest whose bytes are known already, with nothing that comes with it. Throws InputError where they are no text. */
+export function manifestOf(name: string, bytes: Uint8Array): Manifest {
+  const text = readText(bytes, name)
+  return { path: name, name, bytes, text, schedulerArguments: [], scriptArguments: [], environment: {} }
 }
 
 interface Source {

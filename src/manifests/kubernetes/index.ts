@@ -1,5 +1,5 @@
 import { readYaml, type YamlDocument } from '../../document.ts'
-import { type Fault, InputError } from '../../errors.ts'
+import { type Fault, InputError, NothingToPrice } from '../../errors.ts'
 import type { Job } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
 import type { ManifestFormat } from '../manifest-format.ts'
@@ -52,24 +52,28 @@ function readRunning(manifest: Manifest): {
   const documents = readDocuments(manifest)
   const { objects, faults: objectFaults } = readObjects(documents)
   const faults: Fault[] = [...objectFaults]
+  const unknown: Fault[] = []
   const running: RunningObject[] = []
   for (const object of objects) {
     if (runsNoPods(object.group, object.kind)) continue
     const known = findKind(object.group, object.kind)
     const kind = known ?? inferKind(object)
-    if (kind === undefined) faults.push(unknownKind(object))
+    if (kind === undefined) unknown.push(unknownKind(object))
     else running.push({ object, kind, isInferred: known === undefined })
   }
   refusePlaceholders(
     manifest,
     running.map(({ object }) => object),
   )
-  if (running.length === 0 && faults.length === 0) {
-    const hint = `gpufare reads ${KINDS.map(kind => kind.kind).join(', ')}`
-    faults.push({ place: { file: manifest.name }, message: 'no document in the file describes a job', hint })
-  }
-  if (faults.length > 0) throw new InputError(faults)
+  if (running.length === 0 && faults.length === 0) throw new NothingToPrice(noJob(manifest, unknown), 'no job')
+  if (faults.length + unknown.length > 0) throw new InputError([...faults, ...unknown])
   return { documents, running, surroundings: readSurroundings(objects) }
+}
+
+function noJob(manifest: Manifest, unknown: readonly Fault[]): readonly Fault[] {
+  if (unknown.length > 0) return unknown
+  const hint = `gpufare reads ${KINDS.map(kind => kind.kind).join(', ')}`
+  return [{ place: { file: manifest.name }, message: 'no document in the file describes a job', hint }]
 }
 
 function readDocuments(manifest: Manifest): readonly YamlDocument[] {

@@ -1,5 +1,5 @@
 import { isMapping } from '../../document.ts'
-import { InputError } from '../../errors.ts'
+import { InputError, NothingToPrice } from '../../errors.ts'
 import type { Manifest } from '../../manifest.ts'
 import type { KubernetesObject } from './objects.ts'
 
@@ -77,5 +77,5 @@ function templateError(
   if (lines.size > SHOWN_PLACEHOLDERS) shown.push(`${lines.size - SHOWN_PLACEHOLDERS} more`)
   const [first] = lines.values()
   const place = first === undefined ? { file: manifest.name } : { file: manifest.name, line: first }
-  return new InputError([{ place, message: `${what}: ${shown.join(', ')}`, hint }])
+  return new NothingToPrice([{ place, message: `${what}: ${shown.join(', ')}`, hint }], 'template')
 }

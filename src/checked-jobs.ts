@@ -1,0 +1,151 @@
+import { describeGpus } from './candidates.ts'
+import type { CandidateLine, CheckedJob, JobChange, JobMoney } from './check-report.ts'
+import { describePlace } from './errors.ts'
+import { canRun, type Fare, requestedQuotes } from './fare.ts'
+import type { Quote } from './quote.ts'
+import { describeOffer } from './reporters/words.ts'
+import type { Currency } from './units.ts'
+
+/** Candidates kept beside the job as written. */
+const mostOthers = 3
+
+/** What a gate keeps of a job; `team` where the manifest names none. */
+export function checkedJobOf(fare: Fare, team: string | undefined, currency: Currency): CheckedJob {
+  const { job, quotes, warnings } = fare
+  const asWritten = dearest(requestedQuotes(fare))
+  const others = quotes
+    .filter(quote => !quote.candidate.asRequested && quote.tier !== 'spot' && canRun(quote.candidate))
+    .sort((a, b) => orderOf(a) - orderOf(b))
+    .slice(0, mostOthers)
+  const runtime = asWritten?.runtime
+  return {
+    name: job.name,
+    kind: job.kind,
+    place: job.place,
+    team: job.declarations.team?.value ?? team,
+    gpuCount: job.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
+    gpus: asWritten === undefined ? '' : describeGpus(asWritten.candidate),
+    basis: runtime?.basis,
+    runtimeSeconds: runtime === undefined || runtime.basis === 'limit' ? undefined : runtime.seconds,
+    gpuHours: asWritten?.gpuHours,
+    ...moneyOf(asWritten),
+    candidates: [...(asWritten === undefined ? [] : [asWritten]), ...others].map(quote => lineOf(quote, currency)),
+    warnings: warnings.map(({ text, place }) =>
+      place?.line === undefined ? text : `${describePlace({ file: place.file, line: place.line })}: ${text}`,
+    ),
+  }
+}
+
+/** Whether a job takes GPUs or other accelerators: what takes none costs nothing that is counted here. */
+export function takesAccelerators({ job }: Pick<Fare, 'job'>): boolean {
+  return job.roles.some(role => role.gpusPerReplica.value > 0 || role.otherAccelerators !== undefined)
+}
+
+/** Median or, where only that is known, upper bound of a job, in US dollars. */
+export function figureOf(money: JobMoney | undefined): number | undefined {
+  return money?.totalUsd?.p50 ?? money?.upperBoundUsd
+}
+
+/** The jobs of one file before and after, each with the one of the same kind and name; a single one with another name is the same job. */
+export function compareJobs(
+  file: string,
+  before: readonly CheckedJob[],
+  after: readonly CheckedJob[],
+  renamedFrom?: string,
+): readonly JobChange[] {
+  const renamed = renamedFrom === undefined ? {} : { renamedFrom }
+  const changeOf = (old: CheckedJob | undefined, now: CheckedJob | undefined): JobChange => ({
+    file,
+    ...renamed,
+    before: old,
+    after: now,
+    differenceUsd: differenceOf(old, now),
+  })
+  const [oldOnly, newOnly] = [before, after]
+  if (oldOnly.length === 1 && newOnly.length === 1) return [changeOf(oldOnly[0], newOnly[0])]
+  const left = [...before]
+  const matched = after.map(now => {
+    const index = left.findIndex(old => old.kind === now.kind && old.name === now.name)
+    return changeOf(index === -1 ? undefined : left.splice(index, 1)[0], now)
+  })
+  return [...matched, ...left.map(old => changeOf(old, undefined))]
+}
+
+/** Two figures are compared only where they are of one kind; a job that is new or gone is compared with nothing. */
+function differenceOf(before: CheckedJob | undefined, after: CheckedJob | undefined): number | undefined {
+  if (before !== undefined && after !== undefined) {
+    if (before.totalUsd !== undefined && after.totalUsd !== undefined) return after.totalUsd.p50 - before.totalUsd.p50
+    const isBounded = before.totalUsd === undefined && after.totalUsd === undefined
+    if (!isBounded || before.upperBoundUsd === undefined || after.upperBoundUsd === undefined) return undefined
+    return after.upperBoundUsd - before.upperBoundUsd
+  }
+  const figure = figureOf(after ?? before)
+  return figure === undefined || after !== undefined ? figure : -figure
+}
+
+/** Lines that two texts must share to be one file under two names; git's own default (git-diff(1), `-M`). */
+const sameShare = 0.5
+/** Above so many pairs only equal texts are recognised, as git does (`-l`). */
+const mostPairs = 250_000
+
+/** For files that are new, the one among those gone that each was before. */
+export function pairRenames(
+  gone: ReadonlyMap<string, string>,
+  added: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
+  const pairs = new Map<string, string>()
+  const left = new Map(gone)
+  const take = (path: string, from: string) => {
+    pairs.set(path, from)
+    left.delete(from)
+  }
+  const byText = new Map([...gone].map(([path, text]) => [text, path]))
+  for (const [path, text] of added) {
+    const from = byText.get(text)
+    if (from !== undefined && left.has(from)) take(path, from)
+  }
+  if (left.size * added.size > mostPairs) return pairs
+  for (const [path, text] of added) {
+    if (pairs.has(path)) continue
+    const likeness = [...left].map(([from, old]) => [from, sharedLines(old, text)] as const)
+    const [best] = likeness.sort((a, b) => b[1] - a[1])
+    if (best !== undefined && best[1] >= sameShare) take(path, best[0])
+  }
+  return pairs
+}
+
+function sharedLines(a: string, b: string): number {
+  const [ours, theirs] = [a.split('\n'), b.split('\n')]
+  const known = new Set(ours)
+  const shared = theirs.filter(line => known.has(line)).length
+  return shared / Math.max(ours.length, theirs.length)
+}
+
+function dearest(quotes: readonly Quote[]): Quote | undefined {
+  return quotes.toSorted((a, b) => (figureOf(moneyOf(b)) ?? -1) - (figureOf(moneyOf(a)) ?? -1))[0]
+}
+
+function orderOf(quote: Quote): number {
+  return figureOf(moneyOf(quote)) ?? quote.usdPerHour ?? Number.POSITIVE_INFINITY
+}
+
+function moneyOf(quote: Quote | undefined): JobMoney {
+  const cost = quote?.cost
+  return {
+    totalUsd: cost?.kind === 'range' ? cost.usd : undefined,
+    upperBoundUsd: cost?.kind === 'bound' ? cost.upperBoundUsd : quote?.limitUsd,
+    usdPerHour: quote?.usdPerHour,
+  }
+}
+
+function lineOf(quote: Quote, currency: Currency): CandidateLine {
+  const { candidate, runtime } = quote
+  return {
+    asRequested: candidate.asRequested,
+    gpus: describeGpus(candidate),
+    offer: describeOffer(quote, currency),
+    runtimeSeconds: runtime === undefined || runtime.basis === 'limit' ? undefined : runtime.seconds,
+    canRun: canRun(candidate),
+    ...moneyOf(quote),
+  }
+}

@@ -1,0 +1,75 @@
+import { posix } from 'node:path'
+import { fitsGlob } from './globs.ts'
+
+/** What a file is, as far as a glance tells: a text that a reader of manifests should read, or none. */
+export type Look = 'slurm' | 'kubernetes' | undefined
+
+/** What is filled in before it is a manifest, and with which command. */
+export interface Unrendered {
+  readonly folder: string
+  readonly reason: string
+}
+
+/** What a person asked to look at. Paths are those of a file source: the whole of it is the empty path. */
+export interface Selection {
+  readonly paths: readonly string[]
+  /** Globs of files; all where there are none. */
+  readonly include: readonly string[]
+}
+
+/** Data, pictures, programs and prose: whatever they hold, no scheduler takes them. */
+const otherFiles =
+  /\.(?:png|jpe?g|gif|svg|webp|ico|pdf|docx?|xlsx?|pptx?|zip|gz|tgz|bz2|xz|zst|7z|tar|whl|jar|so|o|a|dll|exe|bin|pt|pth|ckpt|safetensors|gguf|onnx|npy|npz|h5|hdf5|pkl|parquet|arrow|tfrecord|mp[34]|wav|flac|avi|mov|woff2?|ttf|otf|eot|ipynb|csv|tsv|jsonl|md|rst|tex|html?|css|scss|[cm]?jsx?|tsx?|map|c|cc|cpp|h|hpp|cu|go|rs|java|kt|scala|rb|php|swift|lock|sum|log)$/i
+
+/** A batch script says so near its beginning, if it is one. */
+const headLength = 65_536
+/**
+ * Words without one of which no Kubernetes object asks for an accelerator: parts of the resource names of the device plugins
+ * (`nvidia.com/…`, `amd.com/gpu`, `gpu.intel.com/…`, `habana.ai/gaudi`, `google.com/tpu`, `aws.amazon.com/neuron`), and claims.
+ */
+const acceleratorWords = /nvidia|gpu|tpu|neuron|gaudi|resourceclaim/i
+
+/** Whether a path is worth a glance: it was asked for, and its name is not that of something else. */
+export function isWorthAGlance(path: string, { paths, include }: Selection): boolean {
+  return (
+    paths.some(asked => asked === '' || path === asked || path.startsWith(`${asked}/`)) &&
+    (include.length === 0 || include.some(glob => fitsGlob(path, glob))) &&
+    !otherFiles.test(path)
+  )
+}
+
+/** Whether a text is a batch script, or Kubernetes objects that may ask for accelerators: by these names too. */
+export function glanceAt(bytes: Uint8Array, resourceNames: readonly string[]): Look {
+  const text = glanceText(bytes)
+  const head = text.slice(0, headLength)
+  if (/^#(?:SBATCH|PBS|GPUFARE)\s/m.test(head) && !/^\s*apiVersion\s*:/m.test(head)) return 'slurm'
+  if (!mentionsAccelerator(text, resourceNames)) return undefined
+  return /^[\s{,-]*["']?apiVersion["']?\s*:/m.test(text) && /["']?\bkind["']?\s*:/.test(text) ? 'kubernetes' : undefined
+}
+
+/** Whether a text speaks of accelerators at all. */
+export function mentionsAccelerator(text: string, resourceNames: readonly string[]): boolean {
+  return acceleratorWords.test(text) || resourceNames.some(name => text.includes(name))
+}
+
+/** As Latin-1, which is quick and leaves ASCII as it is; UTF-16, which kubectl reads too, is ASCII with a NUL beside each. */
+export function glanceText(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+  return /^(?:\xff\xfe|\xfe\xff)/.test(text) ? text.slice(2).replaceAll('\0', '') : text
+}
+
+/** Folders whose manifests are only made by rendering them: Helm charts and kustomizations, the outermost first. */
+export function findUnrendered(paths: readonly string[]): readonly Unrendered[] {
+  const found = paths.flatMap((path): readonly Unrendered[] => {
+    const folder = posix.dirname(path) === '.' ? '' : posix.dirname(path)
+    const shown = folder === '' ? '.' : folder
+    if (/(?:^|\/)Chart\.ya?ml$/.test(path)) {
+      return [{ folder, reason: `a Helm chart, not priced: helm template ${shown} | gpufare estimate -` }]
+    }
+    if (/(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/.test(path)) {
+      return [{ folder, reason: `a kustomization, not priced: kubectl kustomize ${shown} | gpufare estimate -` }]
+    }
+    return []
+  })
+  return found.toSorted((a, b) => a.folder.length - b.folder.length)
+}

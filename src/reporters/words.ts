@@ -68,13 +68,12 @@ export function describeRuntime({ runtime, tasks }: Quote): string {
   return hours + each
 }
 
-/** `20 tasks, 4 at a time: about 4h20m in all`; undefined for a single one. */
+/** `20 tasks, 4 at a time: about 4h20m in all`; undefined for a single one, and where their time is not known. */
 export function describeTasks({ runtime, tasks, concurrentTasks }: Quote): string | undefined {
-  if (tasks <= 1) return undefined
+  if (tasks <= 1 || runtime === undefined || runtime.basis === 'limit') return undefined
   const atOnce = concurrentTasks < tasks ? `${formatCount(concurrentTasks)} at a time` : 'all at one time'
-  const waves = Math.ceil(tasks / concurrentTasks)
-  const seconds = runtime === undefined || runtime.basis === 'limit' ? undefined : runtime.seconds.p50 * waves
-  return `${formatCount(tasks)} tasks, ${atOnce}${seconds === undefined ? '' : `: about ${formatDuration(seconds)} in all`}`
+  const seconds = runtime.seconds.p50 * Math.ceil(tasks / concurrentTasks)
+  return `${formatCount(tasks)} tasks, ${atOnce}: about ${formatDuration(seconds)} in all`
 }
 
 /** `$70-$102`, `up to $1,900`, or `?`. */

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { BudgetRow, ExemptionRow, PolicyRow } from './rulebook-schema.ts'
 
 const amount = z.number().nonnegative()
 const name = z.string().min(1)
@@ -59,8 +60,17 @@ export const ConfigFile = z.strictObject({
   'ask-above': amount
     .optional()
     .describe("P90 total under which no question is asked; counts only in the user's or the site's file"),
+  ignore: z.array(name).optional().describe('Globs of files that `gpufare check` passes over, from this file on'),
   team: name.optional(),
   'cost-center': name.optional(),
+  policies: z.array(PolicyRow).optional().describe('Limits and rules; `gpufare policy explain` lists them'),
+  budgets: z.array(BudgetRow).optional(),
+  exemptions: z.array(ExemptionRow).optional().describe('Rules that do not count for a while, and why'),
+  notify: z
+    .array(name)
+    .min(1)
+    .optional()
+    .describe("Program and arguments to run when a budget is crossed; counts only in the user's or the site's file"),
 })
 export type ConfigFile = z.infer<typeof ConfigFile>
 

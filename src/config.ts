@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ConfigFile } from './config-schema.ts'
 import type { YamlDocument } from './document.ts'
-import { InputError } from './errors.ts'
+import { describePlace, InputError, type Place } from './errors.ts'
+import { type Budget, budgetOf, exemptionOf, type Policy, policyOf, type WrittenExemption } from './rulebook.ts'
 import { type Sourced, sourced } from './sourced.ts'
 import { type Currency, usDollars } from './units.ts'
 
@@ -35,6 +36,12 @@ export interface Cluster {
   readonly pools: readonly Pool[]
 }
 
+/** A glob, and the folder it starts from. */
+export interface PassedOver {
+  readonly glob: string
+  readonly folder: string
+}
+
 /** gpufare.yaml: the files of repository, user and site laid over each other, the nearer one first. */
 export interface Config {
   readonly files: readonly string[]
@@ -51,6 +58,14 @@ export interface Config {
   readonly askAboveUsd?: Sourced<number>
   readonly team?: Sourced<string>
   readonly costCenter?: Sourced<string>
+  /** Of all files together: a nearer file adds to the others' policies and takes none away. */
+  readonly policies: readonly Policy[]
+  readonly budgets: readonly Budget[]
+  readonly exemptions: readonly WrittenExemption[]
+  /** Program and arguments to run when a budget is crossed. */
+  readonly notify?: readonly string[]
+  /** Globs of files that `gpufare check` passes over, from the folder of the file that says so. */
+  readonly passedOver: readonly PassedOver[]
   /** Settings that were found and do not count, and why. */
   readonly ignored: readonly string[]
 }
@@ -73,6 +88,10 @@ export const emptyConfig: Config = {
   providers: [],
   regions: [],
   currency: usDollars,
+  policies: [],
+  budgets: [],
+  exemptions: [],
+  passedOver: [],
   ignored: [],
 }
 
@@ -86,6 +105,8 @@ export function configHomes(environment: Readonly<Record<string, string | undefi
 export interface ConfigPath {
   readonly path: string
   readonly trusted: boolean
+  /** Its text, where it lies in a revision and not on the disk. */
+  readonly text?: string
 }
 
 /**
@@ -111,8 +132,8 @@ export async function readConfigs(paths: readonly ConfigPath[]): Promise<Config>
     import('./config-schema.ts'),
   ])
   return paths
-    .flatMap(({ path, trusted }) =>
-      readYaml(readConfigText(path), path, 'yaml-1.2')
+    .flatMap(({ path, trusted, text }) =>
+      readYaml(text ?? readConfigText(path), path, 'yaml-1.2')
         .slice(0, 1)
         .map(document => configOf(check(ConfigFile, document), document, path, trusted)),
     )
@@ -142,6 +163,7 @@ function configOf(file: ConfigFile, document: YamlDocument, path: string, truste
   const from = <T>(value: T, ...keys: (string | number)[]): Sourced<T> =>
     sourced(value, { kind: 'config', place: document.placeOf(keys) })
   const askAbove = file['ask-above']
+  const row = (...keys: (string | number)[]) => ({ currency, place: document.placeOf(keys), trusted })
   return {
     files: [path],
     clusters: (file.clusters ?? []).map((cluster, index) =>
@@ -155,10 +177,23 @@ function configOf(file: ConfigFile, document: YamlDocument, path: string, truste
     ...(askAbove !== undefined && trusted && { askAboveUsd: from(askAbove / currency.perUsd, 'ask-above') }),
     ...(file.team !== undefined && { team: from(file.team, 'team') }),
     ...(file['cost-center'] !== undefined && { costCenter: from(file['cost-center'], 'cost-center') }),
-    ignored:
-      askAbove !== undefined && !trusted
-        ? [`${path}: ask-above counts only in your own or the site's file, a repository can't raise its own limit`]
-        : [],
+    policies: (file.policies ?? []).map((policy, index) => policyOf(policy, row('policies', index))),
+    budgets: (file.budgets ?? []).map((budget, index) => budgetOf(budget, row('budgets', index))),
+    exemptions: (file.exemptions ?? []).map((exemption, index) => exemptionOf(exemption, row('exemptions', index))),
+    ...(file.notify !== undefined && trusted && { notify: file.notify }),
+    passedOver: (file.ignore ?? []).map(glob => ({ glob, folder: dirname(path) })),
+    ignored: trusted
+      ? []
+      : [
+          ...(askAbove === undefined
+            ? []
+            : [
+                `${path}: ask-above counts only in your own or the site's file, a repository can't raise its own limit`,
+              ]),
+          ...(file.notify === undefined
+            ? []
+            : [`${path}: notify counts only in your own or the site's file, a repository can't have programs run`]),
+        ],
   }
 }
 
@@ -209,6 +244,44 @@ function poolOf(row: PoolRow, currency: Currency, from: From): Omit<Pool, 'resou
   }
 }
 
+/**
+ * A configuration with the policies, budgets and exemptions of another one that is trusted more: a file that `--policy` names,
+ * or the base revision's in CI, so that a pull request cannot approve itself. What a repository's own file says of them
+ * does not count then, and where it says something else, that is remarked.
+ */
+export function withPolicyOf(config: Config, trusted: Config): Config {
+  const all = { policies: config.policies, budgets: config.budgets, exemptions: config.exemptions }
+  const said = Object.values(all).flat()
+  const own = said.filter(row => !row.trusted)
+  const files = [...new Set(own.map(({ place }) => place.file))]
+  const replaced = {
+    policies: trusting(config.policies, trusted.policies),
+    budgets: trusting(config.budgets, trusted.budgets),
+    exemptions: trusting(config.exemptions, trusted.exemptions),
+  }
+  const isSame = contentOf(all) === contentOf(replaced)
+  const from = trusted.files[0] ?? 'the trusted configuration, which has none'
+  const remark = `${files.join(', ')}: policies, budgets and exemptions do not count here, those of ${from} do`
+  return { ...config, ...replaced, ignored: [...config.ignored, ...(isSame || files.length === 0 ? [] : [remark])] }
+}
+
+type Row = { readonly trusted: boolean; readonly place: Place }
+
+/** The rows that count: the trusted file's, and of the others those that were trusted before. */
+function trusting<T extends Row>(own: readonly T[], trusted: readonly T[]): readonly T[] {
+  const rows = [...trusted.map(row => ({ ...row, trusted: true })), ...own.filter(row => row.trusted)]
+  return rows.filter((row, index) => rows.findIndex(each => sameText(each, row)) === index)
+}
+
+function sameText(a: Row, b: Row): boolean {
+  return describePlace(a.place) === describePlace(b.place) && contentOf(a) === contentOf(b)
+}
+
+/** What rows say, wherever they stand. */
+function contentOf(rows: unknown): string {
+  return JSON.stringify(rows, (key, value) => (key === 'place' || key === 'trusted' ? undefined : value))
+}
+
 /** The nearer file's settings win; clusters add up, and of two with one name the nearer counts. */
 function layOver(near: Config, far: Config): Config {
   const known = new Set(near.clusters.map(cluster => cluster.name))
@@ -221,6 +294,10 @@ function layOver(near: Config, far: Config): Config {
     providers: near.providers.length > 0 ? near.providers : far.providers,
     regions: near.regions.length > 0 ? near.regions : far.regions,
     currency: near.currency === usDollars ? far.currency : near.currency,
+    policies: [...near.policies, ...far.policies],
+    budgets: [...near.budgets, ...far.budgets],
+    exemptions: [...near.exemptions, ...far.exemptions],
+    passedOver: [...near.passedOver, ...far.passedOver],
     ignored: [...near.ignored, ...far.ignored],
   }
 }

@@ -1,6 +1,7 @@
 import type { Fault, Place } from './errors.ts'
+import { type Exemption, exemptibleRules } from './finding.ts'
 import { type Sourced, sourced, withoutAbsent } from './sourced.ts'
-import { parseDuration, secondsPerDay, secondsPerHour, secondsPerMinute } from './units.ts'
+import { isDay, parseDuration, secondsPerDay, secondsPerHour, secondsPerMinute } from './units.ts'
 
 /** A measured speed the user vouches for: `2450 samples/s on 8xa100-80gb`. */
 export interface DeclaredThroughput {
@@ -37,6 +38,8 @@ export interface Declarations {
   readonly costCenter?: Sourced<string>
   /** Candidates to consider, as written: `8xt4`, `l40s`. */
   readonly gpus?: Sourced<readonly string[]>
+  /** Rules that the manifest says need not hold for it; whether they then need not, the policy decides. */
+  readonly exemptions?: readonly Exemption[]
 }
 
 /** One `#GPUFARE key=value` line or `gpufare.dev/key: value` annotation. */
@@ -144,6 +147,21 @@ const gpuList: Kind<readonly string[]> = {
   },
 }
 
+/** `job-cost until 2026-12-31: reproduces the paper`, or several on lines of their own, as an annotation can hold them. */
+const exemptions: Kind<readonly Omit<Exemption, 'place'>[]> = {
+  expected: `a rule, its last day and the reason, such as job-cost until 2026-12-31: why; rules are ${exemptibleRules.join(', ')}`,
+  read: value => {
+    const lines = value.split('\n').filter(line => line.trim() !== '')
+    const read = lines.flatMap(line => {
+      const [, rule = '', until = '', reason = ''] = /^\s*([\w-]+)\s+until\s+([\d-]+)\s*:\s*(.*\S)/.exec(line) ?? []
+      return exemptibleRules.some(known => known === rule) && isDay(until) && reason !== ''
+        ? [{ rule, until, reason }]
+        : []
+    })
+    return read.length > 0 && read.length === lines.length ? read : undefined
+  },
+}
+
 const KINDS = {
   model: text,
   params: count('a number of parameters', /^(params?|parameters?)$/i),
@@ -161,6 +179,7 @@ const KINDS = {
   team: text,
   'cost-center': text,
   gpus: gpuList,
+  exempt: exemptions,
 }
 
 /** The keys that may be declared, in the order README lists them. */
@@ -168,7 +187,7 @@ export const DECLARATION_KEYS: readonly string[] = Object.keys(KINDS)
 
 /**
  * What `#GPUFARE` lines or `gpufare.dev/` annotations say; the later of two lines with one key wins. A key that is not
- * known or a value of the wrong kind is a fault, and the other lines are read all the same.
+ * known or a value of the wrong kind is a fault, and the other lines are read all the same. Exemptions all count.
  */
 export function readDeclarations(entries: readonly DeclarationEntry[]): {
   declarations: Declarations
@@ -187,6 +206,16 @@ export function readDeclarations(entries: readonly DeclarationEntry[]): {
     }
     return read
   }
+  function all<T extends object>(key: string, kind: Kind<readonly T[]>): readonly (T & { place: Place })[] | undefined {
+    const found = entries
+      .filter(entry => entry.key === key)
+      .flatMap(entry => {
+        const values = kind.read(entry.value)
+        if (values === undefined) faults.push(wrongValue(entry, kind.expected))
+        return (values ?? []).map(value => ({ ...value, place: entry.place }))
+      })
+    return found.length > 0 ? found : undefined
+  }
   const declarations = withoutAbsent({
     model: last('model', KINDS.model),
     params: last('params', KINDS.params),
@@ -204,6 +233,7 @@ export function readDeclarations(entries: readonly DeclarationEntry[]): {
     team: last('team', KINDS.team),
     costCenter: last('cost-center', KINDS['cost-center']),
     gpus: last('gpus', KINDS.gpus),
+    exemptions: all('exempt', KINDS.exempt),
   })
   return { declarations, faults }
 }

@@ -1,5 +1,28 @@
 import type { Place } from './errors.ts'
 
+/** Every rule that a policy can name. */
+export const policyRules = [
+  'job-cost',
+  'hourly-cost',
+  'cost-increase',
+  'cost-increase-percent',
+  'unknown-cost',
+  'gpu-count',
+  'runtime',
+  'time-limit-slack',
+  'required-time-limit',
+  'required-tags',
+  'forbidden-gpu',
+  'endless-session',
+  'no-gang',
+  'spot-without-checkpoint',
+  'does-not-fit',
+  'idle-gpus',
+] as const
+
+/** What can be exempted: a rule, or that a budget is used up. */
+export const exemptibleRules = [...policyRules, 'budget'] as const
+
 /** Why a finding does not count: somebody said so, for a reason and until a day. */
 export interface Exemption {
   readonly rule: string

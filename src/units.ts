@@ -49,6 +49,12 @@ export function parseDuration(text: string): number | undefined {
   return seconds
 }
 
+/** Whether a text is a day of the calendar, ISO 8601: `2026-12-31`. */
+export function isDay(text: string): boolean {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return Number.isFinite(time) && new Date(time).toISOString().startsWith(text)
+}
+
 /** `61 GiB`; one decimal below ten, where it matters. */
 export function formatGib(bytes: number): string {
   return `${formatSmall(bytes / bytesPerGib)} GiB`
@@ -132,14 +138,6 @@ export function formatClock(seconds: number): string {
   const clock = [Math.floor(minutes / 60) % 24, minutes % 60, 0]
   const [hours = 0, ...rest] = clock
   return `${days > 0 ? `${days}-${twoDigits(hours)}` : hours}:${rest.map(twoDigits).join(':')}`
-}
-
-/**
- * Text of a manifest or another untrusted file, fit to be printed: line breaks and tabs become spaces, and characters that
- * a terminal obeys or that change what others look like (controls, escapes, direction marks) become `\uFFFD`.
- */
-export function printable(text: string): string {
-  return text.replace(/[\r\n\t\u2028\u2029]+/g, ' ').replace(/[\p{Cc}\p{Cf}]/gu, '\uFFFD')
 }
 
 const currencySymbols: Readonly<Record<string, string>> = { USD: '$', EUR: '€', GBP: '£' }

@@ -7,6 +7,8 @@ import { describe, expect, test } from 'vitest'
 const line = [
   'escaping',
   'errors',
+  'finding',
+  'globs',
   'once',
   'word-list',
   'yaml',
@@ -20,6 +22,8 @@ const line = [
   'git',
   'document',
   'warning',
+  'rulebook-schema',
+  'rulebook',
   'config-schema',
   'config',
   'declarations',
@@ -57,7 +61,8 @@ const line = [
   'missing-facts',
   'quote',
   'fare',
-  'finding',
+  'exemptions',
+  'rules',
   'check-report',
   'quoted-manifests',
   'policy',
@@ -262,7 +267,7 @@ describe('an extension point is a list', () => {
   })
 
   test('every extension folder has its interface and implementations', () => {
-    const folders = ['manifests', 'prices', 'reporters', 'runtimes', 'schedulers', 'workloads']
+    const folders = ['manifests', 'prices', 'reporters', 'rules', 'runtimes', 'schedulers', 'workloads']
     expect(extensions.map(({ folder }) => folder).sort()).toEqual(folders)
   })
 

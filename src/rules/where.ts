@@ -1,0 +1,41 @@
+import { fitsGlob } from '../globs.ts'
+import type { Where } from '../rulebook.ts'
+import { isOn, type Subject } from './subject.ts'
+
+/** Whether a policy or an exemption is about this job. */
+export function isAbout(where: Where, subject: Subject): boolean {
+  const { cluster, team, path, asWritten } = subject
+  return (
+    holds(where.clusters, name => name === cluster) &&
+    holds(where.teams, name => name === team) &&
+    holds(where.paths, glob => fitsGlob(path, glob)) &&
+    holds(where.gpus, name =>
+      asWritten.some(({ candidate }) => candidate.placements.some(placement => isOn(placement, name))),
+    ) &&
+    Object.entries(where.tags).every(([name, value]) => tagOf(name, subject) === value)
+  )
+}
+
+function holds(names: readonly string[], isSo: (name: string) => boolean): boolean {
+  return names.length === 0 || names.some(isSo)
+}
+
+function tagOf(name: string, { costCenter, team, fare: { job } }: Subject): string | undefined {
+  if (name === 'cost-center') return costCenter
+  return name === 'team' ? team : job.destination[name]
+}
+
+/** ` for team vision on cluster research`; empty where it is about all jobs. */
+export function describeWhere({ clusters, paths, teams, gpus, tags }: Where): string {
+  return [
+    [' for team', teams],
+    [' on cluster', clusters],
+    [' with', gpus],
+    [' in', paths],
+    [' with', Object.entries(tags).map(([name, value]) => `${name} ${value}`)],
+  ]
+    .map(([words, names]) =>
+      names === undefined || names.length === 0 ? '' : `${words} ${[names].flat().join(' or ')}`,
+    )
+    .join('')
+}

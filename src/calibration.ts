@@ -1,4 +1,4 @@
-import { type Line, numberIn, type Table } from './csv.ts'
+import type { Line, Table } from './csv.ts'
 import type { ModelKind } from './model.ts'
 import { type Counted, type Likeness, type MeasuredRun, type RunTraits, sizeNames } from './nearest-runs.ts'
 import { once } from './once.ts'
@@ -10,7 +10,7 @@ export type Constants = Readonly<Record<string, number>>
 /** Makes a calibration of the tables efficiency.csv (a constant a row) and measured-runs.csv (a run a row). */
 export function readCalibration(efficiency: Table, measuredRuns: Table): Calibration {
   const constants = Object.fromEntries(
-    efficiency.rows().map(row => [row['constant'] ?? '', numberIn(row, 'value') ?? Number.NaN]),
+    efficiency.lines().map(line => [line.cell('constant'), Number(line.cell('value'))]),
   )
   const known = new Map<ModelKind, readonly MeasuredRun[]>()
   return calibrationOf(constants, kind => {

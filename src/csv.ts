@@ -10,6 +10,7 @@ export interface Line {
 
 /** A table of one row a line. Lines are split when their cells are asked for, since a quote needs only a few of them. */
 export interface Table {
+  lines(): readonly Line[]
   rows(): readonly Row[]
   /** Lines that have this very text in this column; found quickest by the first. */
   linesWith(column: string, cell: string): readonly Line[]
@@ -39,13 +40,15 @@ export function openTable(csv: string): Table {
     }
     return lines
   }
+  const lines = () =>
+    csv
+      .slice(headEnd + 1)
+      .trimEnd()
+      .split(/\r?\n/)
+      .map(text => new TextLine(text, columns))
   return {
-    rows: () =>
-      csv
-        .slice(headEnd + 1)
-        .trimEnd()
-        .split(/\r?\n/)
-        .map(text => rowOf(columns, splitCells(text))),
+    lines,
+    rows: () => lines().map(line => line.row()),
     linesWith,
     rowsWith: (column, cell) => linesWith(column, cell).map(line => line.row()),
   }

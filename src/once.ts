@@ -1,9 +1,9 @@
-/** The same answer for the same key, worked out once. */
+/** The same answer for the same key, worked out once; that nothing is known is an answer, too. */
 export function once<K, T>(find: (key: K) => T): (key: K) => T {
-  const known = new Map<K, T>()
+  const known = new Map<K, { readonly answer: T }>()
   return key => {
-    const answer = known.get(key) ?? find(key)
-    known.set(key, answer)
-    return answer
+    const found = known.get(key) ?? { answer: find(key) }
+    known.set(key, found)
+    return found.answer
   }
 }

@@ -23,8 +23,10 @@ export function readTables(folder: string): Tables {
   const table = once((file: string) => openTable(text(file)))
   const calibration = once((file: string) => readCalibration(table(file), table('measured-runs.csv')))
   const gpus = once((file: string) => table(file).rows().map(gpuOf))
+  // Many manifests of one call may name the same model.
+  const find = once((spelling: string) => findModelIn(text('models.csv'), spelling))
   return {
-    models: { find: spelling => findModelIn(text('models.csv'), spelling) },
+    models: { find },
     get gpus() {
       return gpus('gpus.csv')
     },

@@ -37,9 +37,11 @@ export function markdownText(text: string): string {
     .replace(/</g, '&lt;')
     .replace(/>/g, '&gt;')
     .replace(/[\\`*_[\]|~^]/g, '\\$&')
+    .replace(/^(\s*)([-+](?=[\s-]|$)|#(?=[\s#]|$))/, '$1\\$2')
+    .replace(/^(\s*\d+)(?=[.)](\s|$))/, '$1\\')
     .replace(/[@#!](?=\w)/g, '$&&#8203;')
     .replace(/(?<=\bwww)\.|:(?=\/\/)/gi, '$&&#8203;')
-    .replace(/(?<=\S)\$/g, '&#36;')
+    .replace(/(?<=\S)(?<!^[+-])\$/g, '&#36;')
 }
 
 /** Text of an HTML or SVG element, or of an attribute between quotes. */

@@ -52,14 +52,21 @@ describe('Markdown', () => {
     ['an issue', 'see #12 and !34', 'see #&#8203;12 and !&#8203;34'],
     ['emphasis', '**a** _b_ ~~c~~', '\\*\\*a\\*\\* \\_b\\_ \\~\\~c\\~\\~'],
     ['what would become a formula', 'x$70-$102$', 'x&#36;70-&#36;102&#36;'],
+    ['a heading', '# a', '\\# a'],
+    ['an item', '- a', '\\- a'],
+    ['a numbered item', '1. a', '1\\. a'],
+    ['a rule', '---', '\\---'],
     ['several lines', 'a\n# b', 'a # b'],
   ])('stays text: %s', (_, text, escaped) => {
     expect(markdownText(text)).toBe(escaped)
   })
 
-  test('an amount of money stays readable', () => {
-    expect(markdownText('$180 (P50) is over $100')).toBe('$180 (P50) is over $100')
-  })
+  test.each(['$180 (P50) is over $100', '+$44', '-$22', '8x A100, $3.2/h', 'jobs/train-7b.sbatch:4'])(
+    '%s stays as it is',
+    text => {
+      expect(markdownText(text)).toBe(text)
+    },
+  )
 })
 
 test('HTML holds neither tags nor ends of attributes', () => {

@@ -1,0 +1,71 @@
+import type { CandidateLine, CheckedJob } from '../check-report.ts'
+import { describePlace } from '../errors.ts'
+import { canRun, type Fare, requestedQuotes } from '../fare.ts'
+import type { Quote } from '../quote.ts'
+import type { Runtime } from '../runtimes/runtime-model.ts'
+import type { Currency } from '../units.ts'
+import { type Row, rowsOf } from './comparison.ts'
+import { describeGpus, describeOffer, tierWords } from './words.ts'
+
+/** A fare as the reports in columns show it: the same rows that the table has, their trade or obstacle as a note. */
+export function quotedJobOf(fare: Fare, currency: Currency, all: boolean): CheckedJob {
+  const { job } = fare
+  const asWritten = requestedQuotes(fare)[0]
+  return {
+    name: job.name,
+    kind: job.kind,
+    place: job.place,
+    team: undefined,
+    gpuCount: job.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
+    gpus: asWritten === undefined ? '' : describeGpus(asWritten.candidate),
+    basis: asWritten?.runtime?.basis,
+    gpuHours: asWritten?.gpuHours,
+    ...timeOf(asWritten?.runtime),
+    ...moneyOf(asWritten),
+    candidates: rowsOf(fare, currency, all).map(row => lineOf(row, currency)),
+    warnings: fare.warnings.map(({ text, place }) => (place === undefined ? text : `${describePlace(place)}: ${text}`)),
+  }
+}
+
+function lineOf({ quote, label, trade }: Row, currency: Currency): CandidateLine {
+  const able = canRun(quote.candidate)
+  const notes = able
+    ? [label === 'spot' ? 'spot' : undefined, trade, ...quote.candidate.remarks]
+    : quote.candidate.obstacles
+  return {
+    asRequested: quote.candidate.asRequested,
+    gpus: describeGpus(quote.candidate),
+    offer: describeOffer(quote, currency),
+    canRun: able,
+    note: notes.filter(note => note !== undefined).join('; '),
+    ...timeOf(quote.runtime),
+    ...moneyOf(quote),
+  }
+}
+
+function timeOf(runtime: Runtime | undefined): Pick<CandidateLine, 'runtimeSeconds' | 'runtimeUpperBoundSeconds'> {
+  if (runtime?.basis === 'limit') {
+    return { runtimeSeconds: undefined, runtimeUpperBoundSeconds: runtime.upperBoundSeconds }
+  }
+  return { runtimeSeconds: runtime?.seconds }
+}
+
+function moneyOf(quote: Quote | undefined): Pick<CandidateLine, 'totalUsd' | 'upperBoundUsd' | 'usdPerHour'> {
+  return {
+    totalUsd: quote?.cost.kind === 'range' ? quote.cost.usd : undefined,
+    upperBoundUsd: quote?.cost.kind === 'bound' ? quote.cost.upperBoundUsd : quote?.limitUsd,
+    usdPerHour: quote?.usdPerHour,
+  }
+}
+
+/** `prices: aws on-demand 2026-07-20`: what a fare's prices rest on, and what they leave out. */
+export function priceSources(fare: Fare | undefined): readonly string[] {
+  const prices = (fare?.quotes ?? []).flatMap(quote => quote.prices.flatMap(price => price ?? []))
+  const sources = prices.map(({ machine, listedFor, tier, asOf }) =>
+    [listedFor?.provider ?? machine.provider, tierWords[tier], asOf].filter(Boolean).join(' '),
+  )
+  return [
+    sources.length === 0 ? 'no price is known' : `prices: ${[...new Set(sources)].join('; ')}`,
+    'not included: storage, network, queueing, failed runs, tax',
+  ]
+}

@@ -19,6 +19,8 @@ export interface Answer {
 export interface Asking {
   readonly environment: Environment
   readonly timeoutMilliseconds: number
+  /** Time to end by itself, and to end what it started, once its time is over; none otherwise. */
+  readonly graceMilliseconds?: number
   /** For its standard input, which is empty otherwise. */
   readonly input?: Uint8Array
 }
@@ -77,16 +79,23 @@ export function askProgram(program: string, words: readonly string[], asking: As
         timedOut,
       })
     }
-    const timer = setTimeout(() => {
+    let isOver = false
+    const giveUp = () => {
       endGroup(child)
       settle(1, true)
+    }
+    let timer = setTimeout(() => {
+      if (asking.graceMilliseconds === undefined) return giveUp()
+      isOver = true
+      signalGroup(child, 'SIGTERM')
+      timer = setTimeout(giveUp, asking.graceMilliseconds)
     }, asking.timeoutMilliseconds)
     child.on('error', error => {
       clearTimeout(timer)
       forget(child)
       reject(cannotStart(program, error))
     })
-    child.on('close', (code, signal) => settle(exitCodeOf(code, signal), false))
+    child.on('close', (code, signal) => settle(exitCodeOf(code, signal), isOver))
   })
 }
 
@@ -147,7 +156,8 @@ export function describeCommand(program: string, words: readonly string[]): stri
   return [program, ...words].map(quoteForShell).join(' ')
 }
 
-function quoteForShell(word: string): string {
+/** A word as a POSIX shell reads it back. */
+export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
@@ -168,8 +178,12 @@ function endAsked(): void {
 function endGroup(child: ChildProcess): void {
   child.stdout?.destroy()
   child.stderr?.destroy()
+  signalGroup(child, 'SIGKILL')
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    if (child.pid !== undefined) process.kill(-child.pid, signal)
   } catch {
     // it has ended by itself
   }

@@ -1,10 +1,18 @@
 import type { Candidate, Placement } from './candidates.ts'
 import type { Hardware } from './communication.ts'
+import { gpusInUse, gpusRequested } from './gpus-in-use.ts'
+import type { Job } from './job.ts'
 import type { Workload } from './workload.ts'
 
-/** Runs that work one after the other on the same GPUs. */
+/** Runs that share the same GPUs: one after the other, or side by side where they are started in the background. */
 export interface Course {
-  readonly workloads: readonly Workload[]
+  readonly gpuCount: number
+  readonly runs: readonly CourseRun[]
+}
+
+/** A run on the GPUs that it uses, which may be fewer than those of its course. */
+export interface CourseRun {
+  readonly workload: Workload
   readonly hardware: Hardware
 }
 
@@ -12,7 +20,7 @@ export interface Course {
  * The runs of a job as they go: one course for each role, side by side. Roles that start the same run (master and workers of a
  * PyTorchJob) are one course over all their GPUs. Undefined where a run's GPUs are not known, or are of several types.
  */
-export function coursesOf(workloads: readonly Workload[], candidate: Candidate): Course[] | undefined {
+export function coursesOf(job: Job, workloads: readonly Workload[], candidate: Candidate): Course[] | undefined {
   const lanes = new Map<string, { roles: string[]; workloads: Workload[] }>()
   for (const role of new Set(workloads.map(workload => workload.role))) {
     const own = workloads.filter(workload => workload.role === role && workload.purpose !== 'other')
@@ -26,9 +34,37 @@ export function coursesOf(workloads: readonly Workload[], candidate: Candidate):
   for (const lane of lanes.values()) {
     const hardware = hardwareOf(candidate.placements.filter(placement => lane.roles.includes(placement.role)))
     if (hardware === undefined) return undefined
-    courses.push({ workloads: lane.workloads, hardware })
+    const requested = gpusRequested(job, lane.roles)
+    courses.push({
+      gpuCount: hardware.gpuCount,
+      runs: lane.workloads.map(workload => ({ workload, hardware: inUse(hardware, workload, requested) })),
+    })
   }
   return courses
+}
+
+function inUse(hardware: Hardware, workload: Workload, requested: number): Hardware {
+  const gpuCount = gpusInUse(workload, requested, hardware.gpuCount)
+  return { ...hardware, gpuCount, gpusPerMachine: Math.min(hardware.gpusPerMachine, gpuCount) }
+}
+
+/**
+ * Seconds of a whole course from those of its runs, repetitions counted. Runs in the background share the GPUs: together they take as
+ * long as their GPU time fills all, and no less than the longest of them.
+ */
+export function secondsTogether({ gpuCount, runs }: Course, secondsOfRuns: readonly number[]): number {
+  let inTurn = 0
+  let longest = 0
+  let gpuSeconds = 0
+  runs.forEach(({ workload, hardware }, index) => {
+    const seconds = secondsOfRuns[index] ?? 0
+    if (workload.background !== true) inTurn += seconds
+    else {
+      longest = Math.max(longest, seconds / workload.repetitions)
+      gpuSeconds += seconds * hardware.gpuCount
+    }
+  })
+  return inTurn + Math.max(longest, gpuSeconds / gpuCount)
 }
 
 /** What is computed, apart from who computes it. */

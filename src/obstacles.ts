@@ -1,4 +1,5 @@
 import type { Pool } from './config.ts'
+import { gpusInUse, gpusRequested } from './gpus-in-use.ts'
 import type { Job } from './job.ts'
 import { fitMemory, type MemoryFit } from './memory.ts'
 import type { Placement } from './placements.ts'
@@ -14,7 +15,9 @@ export function worstFit(job: Job, placements: readonly Placement[], workloads: 
     return workloads
       .filter(workload => workload.role === role)
       .map(workload => {
-        const gpuCount = gpusOfRun(workload, job, placements, workloads)
+        const roles = rolesOfRun(workload, job, workloads)
+        const given = gpusOf(placements, roles)
+        const gpuCount = gpusInUse(workload, gpusRequested(job, roles), given)
         return fitMemory(workload, gpu, gpuCount, Math.min(gpuCount, machine.gpuCount))
       })
   })
@@ -70,18 +73,16 @@ export function poolObstacles(
   })
 }
 
+function gpusOf(placements: readonly Placement[], roles: readonly string[]): number {
+  return placements.reduce((sum, { role, gpuCount }) => sum + (roles.includes(role) ? gpuCount : 0), 0)
+}
+
 /** A Kubernetes job spreads one run over its roles (master and workers); the parts of a Slurm job run each their own. */
-function gpusOfRun(
-  workload: Workload,
-  job: Job,
-  placements: readonly Placement[],
-  workloads: readonly Workload[],
-): number {
+function rolesOfRun(workload: Workload, job: Job, workloads: readonly Workload[]): readonly string[] {
   const isSameRun = (other: Workload) =>
     other === workload ||
     (job.scheduler === 'kubernetes' &&
       other.purpose === workload.purpose &&
       other.modelName?.value === workload.modelName?.value)
-  const roles = workloads.filter(isSameRun).map(each => each.role)
-  return placements.reduce((sum, { role, gpuCount }) => sum + (roles.includes(role) ? gpuCount : 0), 0)
+  return workloads.filter(isSameRun).map(each => each.role)
 }

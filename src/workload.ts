@@ -56,6 +56,8 @@ export interface Workload {
   readonly cpuOffload?: Sourced<boolean>
   /** Processes its launchers start, one for each GPU as a rule. */
   readonly processes?: Sourced<number>
+  /** Started in the background: the runs after it, and its repetitions, stand beside it. */
+  readonly background?: true
   /** Times this run is made one after the other. */
   readonly repetitions: number
   /** It may not run at all: it stands in a branch that is not known. */

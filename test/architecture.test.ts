@@ -35,6 +35,7 @@ const line = [
   'manifest',
   'model',
   'workload',
+  'gpus-in-use',
   'nearest-runs',
   'training-work',
   'gpu',

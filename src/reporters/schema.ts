@@ -87,6 +87,7 @@ const Workload = z.strictObject({
   optimizer: Text.optional(),
   cpuOffload: sourcedOf(z.boolean()).optional(),
   processes: Count.optional(),
+  background: z.literal(true).optional(),
 })
 
 const Placement = z.strictObject({

@@ -70,7 +70,7 @@ function fromThroughput(
   const throughput = job.declarations.throughput
   if (throughput === undefined) return undefined
   const { perSecond, unit, gpuName, gpuCount } = throughput.value
-  const work = declaredWork(coursesOf(workloads, candidate) ?? [], throughput)
+  const work = declaredWork(coursesOf(job, workloads, candidate) ?? [], throughput)
   const on = hardwareNamed(gpuName, gpuCount, tables.gpus, candidate)
   if (work === undefined || on === undefined) return undefined
   const { elapsedFactor, startSeconds } = tables.calibration.efficiency
@@ -91,7 +91,7 @@ function declaredWork(
   courses: readonly Course[],
   { value: { unit } }: Sourced<DeclaredThroughput>,
 ): number | undefined {
-  const runs = courses.flatMap(course => course.workloads)
+  const runs = courses.flatMap(course => course.runs.map(run => run.workload))
   const [run] = runs
   if (run === undefined || runs.length > 1) return undefined
   const sequence = run.sequenceLength?.value

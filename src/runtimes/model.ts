@@ -1,4 +1,4 @@
-import { type Course, coursesOf } from '../courses.ts'
+import { type Course, type CourseRun, coursesOf, secondsTogether } from '../courses.ts'
 import { type StepTime, stepTime } from '../step-time.ts'
 import { type Calibration, type Pace, predictPace } from '../throughput.ts'
 import { type TrainingWork, trainingWork } from '../training-work.ts'
@@ -8,8 +8,8 @@ import { type Range, type RuntimeModel, type RuntimeTables, rangeAround, type Wo
 /** Formulas of the network's shape, with constants and corrections from published runs. */
 export const model: RuntimeModel = {
   basis: 'model',
-  predict(_job, workloads, candidate, _past, tables) {
-    const courses = coursesOf(workloads, candidate)
+  predict(job, workloads, candidate, _past, tables) {
+    const courses = coursesOf(job, workloads, candidate)
     if (courses === undefined || courses.length === 0) return undefined
     const times = courses.map(course => timeOfCourse(course, tables))
     const longest = times.reduce((a, b) =>
@@ -25,25 +25,46 @@ interface Time {
   readonly working: readonly Working[]
 }
 
-function timeOfCourse({ workloads, hardware }: Course, tables: RuntimeTables): Time | undefined {
-  const working: Working[] = []
-  const seconds = { p10: 0, p50: 0, p90: 0 }
-  for (const workload of workloads) {
-    // The table of runs is not read for a job of which it could say nothing.
-    if (workload.purpose !== 'train' || workload.model === undefined) return undefined
-    const { calibration } = tables
-    const pace = predictPace(workload, hardware, calibration, 'elapsed')
-    const work = pace === undefined ? undefined : trainingWork(workload, pace.plan.tokensPerSample)
-    if (pace === undefined || work === undefined) return undefined
-    const range = rangeAround(work.samples * pace.secondsPerSample, pace.sigma)
-    const { startSeconds } = calibration.efficiency
-    seconds.p10 += workload.repetitions * (range.p10 + startSeconds)
-    seconds.p50 += workload.repetitions * (range.p50 + startSeconds)
-    seconds.p90 += workload.repetitions * (range.p90 + startSeconds)
-    const step = stepTime(pace.plan, hardware, calibration.efficiency)
-    working.push(...workingOf(work, pace, step, calibration))
+function timeOfCourse(course: Course, tables: RuntimeTables): Time | undefined {
+  const times: Time[] = []
+  for (const run of course.runs) {
+    const time = timeOfRun(run, tables)
+    if (time === undefined) return undefined
+    times.push(time)
   }
-  return { seconds, working }
+  const together = (part: keyof Range): number =>
+    secondsTogether(
+      course,
+      times.map(time => time.seconds[part]),
+    )
+  return {
+    seconds: { p10: together('p10'), p50: together('p50'), p90: together('p90') },
+    working: [...idleGpus(course), ...times.flatMap(time => time.working)],
+  }
+}
+
+function timeOfRun({ workload, hardware }: CourseRun, { calibration }: RuntimeTables): Time | undefined {
+  // The table of runs is not read for a job of which it could say nothing.
+  if (workload.purpose !== 'train' || workload.model === undefined) return undefined
+  const pace = predictPace(workload, hardware, calibration, 'elapsed')
+  const work = pace === undefined ? undefined : trainingWork(workload, pace.plan.tokensPerSample)
+  if (pace === undefined || work === undefined) return undefined
+  const range = rangeAround(work.samples * pace.secondsPerSample, pace.sigma)
+  const { startSeconds } = calibration.efficiency
+  const inAll = (seconds: number): number => workload.repetitions * (seconds + startSeconds)
+  const step = stepTime(pace.plan, hardware, calibration.efficiency)
+  return {
+    seconds: { p10: inAll(range.p10), p50: inAll(range.p50), p90: inAll(range.p90) },
+    working: workingOf(work, pace, step, calibration),
+  }
+}
+
+/** Runs with fewer processes than GPUs, for which the others wait and are paid all the same. */
+function idleGpus({ gpuCount, runs }: Course): Working[] {
+  return runs.flatMap(({ workload: { processes, background }, hardware }) => {
+    if (processes === undefined || hardware.gpuCount === gpuCount || background === true) return []
+    return [{ what: 'GPUs at work', figure: `${hardware.gpuCount} of ${gpuCount}`, origin: processes.origin }]
+  })
 }
 
 function workingOf(work: TrainingWork, pace: Pace, step: StepTime, calibration: Calibration): Working[] {

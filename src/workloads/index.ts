@@ -46,8 +46,9 @@ export function readWorkloads(
 ): { workloads: readonly Workload[]; warnings: readonly Warning[] } {
   const runs = runsOf(job, files)
   const read = runs.flatMap(run => readRun(run, runs, job, files) ?? [])
-  const completed = read.map(({ reading, role }) => {
-    const workload: Workload = { ...reading.workload, role: role.name }
+  const completed = read.map(({ reading, role, commandLine }) => {
+    const beside = commandLine.background ? { background: true as const } : {}
+    const workload: Workload = { ...reading.workload, role: role.name, ...beside }
     const declared = workload.purpose === 'train' ? applyDeclarations(workload, job.declarations) : workload
     return deriveValues(resolveModel(declared, job.declarations, models), reading.notDerived ?? [])
   })

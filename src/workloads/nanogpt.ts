@@ -6,6 +6,7 @@ import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
 import { findFile, precisionOf, referredPath } from './config-files.ts'
 import { explainRepeated, type Flags, parseNumber, readBoolean, readFlags } from './flags.ts'
+import { countingLaunch } from './processes.ts'
 import { hasFlag } from './training-flags.ts'
 import type { ReferredFiles, WorkloadReader } from './workload-reader.ts'
 
@@ -25,8 +26,9 @@ export const nanogpt: WorkloadReader = {
     return configWords(commandLine).flatMap(word => referredPath(word) ?? [])
   },
 
-  read(commandLine, { files, processes }) {
+  read(commandLine, { files, processes: launched }) {
     const flags = readFlags(commandLine)
+    const processes = launched ?? aloneProcess(commandLine)
     const words = configWords(commandLine)
     if (!/\.py$/.test(commandLine.program) || baseName(commandLine.program) === 'sample.py') return undefined
     const { settings, warnings } = readSettings(flags, words, commandLine, files)
@@ -200,6 +202,12 @@ class Arithmetic {
 }
 
 /** train.py divides the accumulation by the processes, so that the batch is the same on any number of GPUs. */
+/** Without a launcher train.py is one process on one GPU (`ddp = int(os.environ.get('RANK', -1)) != -1`). */
+function aloneProcess(commandLine: CommandLine): Sourced<number> | undefined {
+  if (countingLaunch(commandLine) !== undefined) return undefined
+  return sourced(1, { kind: 'computed', formula: 'train.py without torchrun is one process' })
+}
+
 function accumulationOf(
   total: Sourced<number> | undefined,
   processes: Sourced<number> | undefined,

@@ -241,3 +241,15 @@ describe('the time limit', () => {
     expect(predictRuntime(job, [], on('a100-80gb', 8), [], tables)).toBeUndefined()
   })
 })
+
+describe('idle GPUs', () => {
+  it('do not make a run quicker: four processes on eight GPUs take as long as on four', () => {
+    const facts = training({ processes: said(4) })
+    const eight = predictRuntime(undeclared, [facts], on('a100-80gb', 8), [], tables)
+    const four = jobOf({ roles: [roleOf({ gpuCount: said(4) })] })
+    expect(secondsOf(eight).p50).toBeCloseTo(
+      secondsOf(predictRuntime(four, [facts], on('a100-80gb', 4), [], tables)).p50,
+    )
+    expect(eight?.working.find(line => line.what === 'GPUs at work')?.figure).toBe('4 of 8')
+  })
+})

@@ -4,10 +4,10 @@
  * - NAME.js for each command: the program with this command alone; gpufare.js: with every command;
  * - late/NAME.js: what not every run needs.
  * And beside them help.json: version and help texts, answered without the program; schemas/: JSON Schemas of gpufare.yaml and
- * of --format json; THIRD-PARTY-LICENSES.txt.
+ * of --format json; integrations/: files that others run or read; THIRD-PARTY-LICENSES.txt.
  */
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
@@ -63,6 +63,7 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
     ...Object.entries(lateModules).map(([name, path]) => bundle(dist, `late/${name}`, path, [])),
   ])
   await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), await licences(built.map(([, metafile]) => metafile)))
+  await cp(join(root, 'src/integrations'), join(dist, 'integrations'), { recursive: true })
   await mkdir(join(dist, 'schemas'))
   for (const [name, schema] of Object.entries({ gpufare: configJsonSchema(), 'gpufare-report': reportJsonSchema() })) {
     await writeFile(join(dist, 'schemas', `${name}.schema.json`), `${JSON.stringify(schema, null, 2)}\n`)

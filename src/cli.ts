@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
 import type { EstimateOptions } from './commands/estimate.ts'
+import type { HookAction, HookRunOptions } from './commands/hook.ts'
 import type { SubmitOptions } from './commands/submit.ts'
 import { GpufareError, InputError } from './errors.ts'
 import type { PassedOn } from './quoted-manifests.ts'
@@ -9,12 +10,16 @@ import type { PassedOn } from './quoted-manifests.ts'
 export interface Commands {
   estimate(files: readonly string[], options: EstimateOptions, passedOn: PassedOn): Promise<number>
   submit(files: readonly string[], options: SubmitOptions, passedOn: PassedOn): Promise<number>
+  hook(action: HookAction): Promise<number>
+  hookRun(words: readonly string[], options: HookRunOptions): Promise<number>
 }
 
 /** A command's file is imported when it is called: no other command waits for it. */
 const importedWhenCalled: Commands = {
   estimate: async (...given) => (await import('./commands/estimate.ts')).estimate(...given),
   submit: async (...given) => (await import('./commands/submit.ts')).submit(...given),
+  hook: async (...given) => (await import('./commands/hook.ts')).hook(...given),
+  hookRun: async (...given) => (await import('./commands/hook.ts')).hookRun(...given),
 }
 
 /** Runs what was typed (`words` follow the program's name) and answers with the exit code. */
@@ -29,6 +34,12 @@ export async function run(words: readonly string[], commands: Commands = importe
     },
     submit: async (files, options) => {
       exitCode = await commands.submit(files, options, passedOn)
+    },
+    hook: async action => {
+      exitCode = await commands.hook(action)
+    },
+    hookRun: async (words, options) => {
+      exitCode = await commands.hookRun(words, options)
     },
   })
   try {
@@ -71,6 +82,8 @@ export function describeFailure(error: unknown): { readonly text: string; readon
 interface Actions {
   estimate(files: string[], options: EstimateOptions): Promise<void>
   submit(files: string[], options: SubmitOptions): Promise<void>
+  hook(action: HookAction): Promise<void>
+  hookRun(words: string[], options: HookRunOptions): Promise<void>
 }
 
 /** Everything that can be typed. */
@@ -131,7 +144,43 @@ function commandLine(actions: Actions): Command {
       ]),
     )
     .action(actions.submit)
+
+  hookCommand(program.command('hook'), actions)
   return program
+}
+
+function hookCommand(command: Command, actions: Actions): void {
+  command
+    .summary('price what is pushed, in git’s pre-push hook')
+    .description(
+      'A pre-push hook that prices the jobs in the commits that are pushed, and stops a push over the limits. git push --no-verify or GPUFARE_SKIP=1 passes it by.',
+    )
+    .addHelpText('after', examples(['gpufare hook install', 'gpufare hook status', 'gpufare hook uninstall']))
+  command
+    .command('install')
+    .description('install the hook in this repository; an earlier hook is kept and runs first')
+    .action(() => actions.hook('install'))
+  command
+    .command('uninstall')
+    .description('take the hook away; what was there before is back, byte for byte')
+    .action(() => actions.hook('uninstall'))
+  command
+    .command('status')
+    .description('say which hook there is and what it starts')
+    .action(() => actions.hook('status'))
+  command
+    .command('run')
+    .description('check a push: what the hook runs, with the refs on standard input as githooks(5) has them')
+    .argument('[remote...]', "the remote's name and URL")
+    .addOption(
+      new Option(
+        '--timeout <seconds>',
+        'time after which the push goes on unchecked; 0 = no limit (default: git config gpufare.timeout, else 20)',
+      ).argParser(readSeconds),
+    )
+    .option('--strict', 'stop what cannot be checked or estimated (default: git config gpufare.strict)')
+    .addHelpText('after', examples(['gpufare hook run origin git@example.org:team/jobs.git < refs']))
+    .action(actions.hookRun)
 }
 
 /** Options of every command that shows a quote. */
@@ -159,10 +208,16 @@ function readAmount(text: string): number {
   throw new InvalidArgumentError('An amount of money is a number such as 50 or 12.50.')
 }
 
+function readSeconds(text: string): number {
+  const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+  if (Number.isFinite(seconds)) return seconds
+  throw new InvalidArgumentError('Seconds are expected, such as 20.')
+}
+
 /** The text of `--help` by command, the program's own under the empty name. */
 export function helpTexts(): Readonly<Record<string, string>> {
   const unused = async () => {}
-  const program = commandLine({ estimate: unused, submit: unused })
+  const program = commandLine({ estimate: unused, submit: unused, hook: unused, hookRun: unused })
   const texts: Record<string, string> = {}
   for (const command of [program, ...program.commands]) {
     const name = command === program ? '' : command.name()

@@ -16,7 +16,12 @@ async function type(typed: string) {
       called.push([name, ...given])
       return 0
     }
-  const commands: Commands = { estimate: record('estimate'), submit: record('submit') }
+  const commands: Commands = {
+    estimate: record('estimate'),
+    submit: record('submit'),
+    hook: record('hook'),
+    hookRun: record('hookRun'),
+  }
   const { exitCode, stderr, stdout } = await withoutStreams(() => run(words(typed), commands))
   return { called, exitCode, stderr, stdout }
 }
@@ -82,6 +87,21 @@ describe('what is typed reaches its command', () => {
   })
 })
 
+describe('what is typed of a hook reaches it', () => {
+  test.each([
+    ['hook install', 'hook', 'install'],
+    ['hook uninstall', 'hook', 'uninstall'],
+    ['hook status', 'hook', 'status'],
+    ['hook run origin /r.git', 'hookRun', ['origin', '/r.git'], {}],
+    ['hook run', 'hookRun', [], {}],
+    ['hook run --timeout 2.5 --strict origin', 'hookRun', ['origin'], { timeout: 2.5, strict: true }],
+  ])('gpufare %s', async (typed, ...call) => {
+    const { called, exitCode } = await type(typed)
+    expect(called).toEqual([call])
+    expect(exitCode).toBe(0)
+  })
+})
+
 describe('a wrong command line ends with 2, calls nothing and says what is wrong', () => {
   test.each([
     ['', /Usage: gpufare/],
@@ -91,6 +111,10 @@ describe('a wrong command line ends with 2, calls nothing and says what is wrong
     ['submit --max-cost lots a', /'lots' is invalid\. An amount of money is a number such as 50/],
     ['submit --max-cost -5 a', /invalid/],
     ['submit --max-cost 1e999 a', /invalid/],
+    ['hook', /Usage: gpufare hook/],
+    ['hook instal', /unknown command 'instal'/],
+    ['hook install here', /too many arguments/],
+    ['hook run --timeout soon', /'soon' is invalid\. Seconds are expected/],
   ])('gpufare %s', async (typed, message) => {
     const { called, exitCode, stderr, stdout } = await type(typed)
     expect({ called, exitCode, stdout }).toEqual({ called: [], exitCode: 2, stdout: '' })
@@ -160,7 +184,9 @@ describe('a failure ends with its own exit code', () => {
     const fails = async () => {
       throw new GpufareError('over the limit', 3)
     }
-    const { exitCode, stderr } = await withoutStreams(() => run(['submit', 'a'], { estimate: fails, submit: fails }))
+    const { exitCode, stderr } = await withoutStreams(() =>
+      run(['submit', 'a'], { estimate: fails, submit: fails, hook: fails, hookRun: fails }),
+    )
     expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: 'gpufare: over the limit\n' })
   })
 })

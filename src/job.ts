@@ -74,6 +74,8 @@ export interface Job {
   readonly roles: readonly Role[]
   /** Whether it ends by itself; a Deployment or a notebook does not. */
   readonly endless: boolean
+  /** What starts all pods of a Kubernetes job together or none; absent = nothing that is known. */
+  readonly gang?: Sourced<string>
   /** Account, namespace, QOS and so on: where the question says it goes. */
   readonly destination: Readonly<Record<string, string>>
   /** `#GPUFARE` lines or `gpufare.dev/` annotations. */

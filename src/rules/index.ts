@@ -3,13 +3,35 @@ import { type Broken, exempt } from '../exemptions.ts'
 import type { Fare } from '../fare.ts'
 import type { Finding } from '../finding.ts'
 import type { Policy } from '../rulebook.ts'
+import { endlessSession } from './endings.ts'
+import { doesNotFit, forbiddenGpu, gpuCount, idleGpus } from './gpus.ts'
+import { noGang, spotWithoutCheckpoint } from './interruptions.ts'
 import { costIncrease, costIncreasePercent, describeUnknown, hourlyCost, jobCost, unknownCost } from './money.ts'
 import type { Breach, Rule } from './rule.ts'
 import { type RuleContext, type Subject, subjectOf, timeLine } from './subject.ts'
+import { requiredTags } from './tags.ts'
+import { requiredTimeLimit, runtime, timeLimitSlack } from './time.ts'
 import { isAbout } from './where.ts'
 
 /** Every rule that a policy can name, in the order in which `gpufare policy explain` lists them. */
-export const rules: readonly Rule[] = [jobCost, hourlyCost, costIncrease, costIncreasePercent, unknownCost]
+export const rules: readonly Rule[] = [
+  jobCost,
+  hourlyCost,
+  costIncrease,
+  costIncreasePercent,
+  unknownCost,
+  gpuCount,
+  runtime,
+  timeLimitSlack,
+  requiredTimeLimit,
+  requiredTags,
+  forbiddenGpu,
+  endlessSession,
+  noGang,
+  spotWithoutCheckpoint,
+  doesNotFit,
+  idleGpus,
+]
 
 /** Rules that compare an amount, and can't where the cost is not known. */
 const comparingRules: readonly string[] = [jobCost, costIncrease, costIncreasePercent].map(rule => rule.id)

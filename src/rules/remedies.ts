@@ -2,6 +2,7 @@ import { describeGpus } from '../candidates.ts'
 import { canRun } from '../fare.ts'
 import type { Job } from '../job.ts'
 import type { Quote } from '../quote.ts'
+import type { Runtime } from '../runtimes/runtime-model.ts'
 import { countOf, formatClock, formatCount, formatDuration, formatMoney, secondsPerMinute } from '../units.ts'
 import type { Figures } from './limits.ts'
 import type { Subject } from './subject.ts'
@@ -12,6 +13,14 @@ export function costFigures({ cost, limitUsd }: Quote): Figures {
     range: cost.kind === 'range' ? cost.usd : undefined,
     bound: limitUsd ?? (cost.kind === 'bound' ? cost.upperBoundUsd : undefined),
   }
+}
+
+/** Seconds of a task, to be held against a limit. */
+export function runtimeFigures(runtime: Runtime | undefined): Figures {
+  if (runtime === undefined) return { range: undefined, bound: undefined }
+  return runtime.basis === 'limit'
+    ? { range: undefined, bound: runtime.upperBoundSeconds }
+    : { range: runtime.seconds, bound: undefined }
 }
 
 /** The other candidate that would pass and keeps the job's time best, in words; spot only where the job is on spot already. */

@@ -3,6 +3,7 @@ import { type DocumentPath, tryCheck, valueAt } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
 import { type Sourced, sourced } from '../../sourced.ts'
+import { findGang } from './gangs.ts'
 import type { Kind } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
@@ -39,6 +40,7 @@ export function readJob(
   const roles = inQueue(foundRoles, object, metadata.value)
   const range = rangeOf(object, kind, surroundings)
   const endless = isEndless(kind, roles)
+  const gang = findGang(object, metadata.value, roles)
   return {
     job: {
       name: metadata.value.name ?? metadata.value.generateName ?? object.kind,
@@ -47,6 +49,7 @@ export function readJob(
       place: document.placeOf([...path, 'kind']),
       roles: placePrograms(kind, roles, object).map(role => asRole(role, deadline.number, rangeFor(role, kind, range))),
       endless,
+      ...(gang !== undefined && { gang }),
       destination: destinationOf(metadata.value),
       declarations: declared.declarations,
       warnings: jobWarnings(object, kind, metadata.value, { roles, range, deadline: deadline.number, endless }),

@@ -53,6 +53,9 @@ export function countProcesses(commandLine: CommandLine, peers: Peers): Sourced<
   const counted = (count: number, formula: string) =>
     sourced(count, { kind: 'computed', formula: `${formula} (${launch.launcher}, ${at})` })
   const { nodes, processesPerNode, processes } = launch
+  // One task on a node with several GPUs: the program may use one of them or, by threads and children of its own, all.
+  const tasks = processes ?? (processesPerNode ?? Number.NaN) * (nodes ?? peers.machines)
+  if (launch.launcher === 'srun' && tasks <= peers.machines && peers.gpusPerMachine > 1) return undefined
   if (processes !== undefined) return counted(processes, `${processes} processes`)
   const included = launch.launcher === 'deepspeed' ? includedGpus(launch) : undefined
   if (included !== undefined) return counted(included, `${included} GPUs included`)

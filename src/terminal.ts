@@ -2,7 +2,12 @@ import { fstatSync, openSync, statSync, writeSync } from 'node:fs'
 import { isatty, ReadStream } from 'node:tty'
 
 /** Where keys come from. */
-export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean; readonly fd?: number }
+export type Input = NodeJS.ReadableStream & {
+  readonly isTTY?: boolean
+  readonly fd?: number
+  /** Where it is a terminal: each key comes at once, and none is shown. */
+  setRawMode?(mode: boolean): unknown
+}
 
 /** Where text goes to; `fd` where it is a real file, pipe or terminal. */
 export interface Output {

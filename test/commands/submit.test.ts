@@ -54,7 +54,10 @@ function quotedIn(bin: string, name = 'train.sbatch', more: Partial<QuotedManife
   return { manifest, config: emptyConfig, fares: [fare()], ...more }
 }
 
-/** A terminal that a person sits at, or not; `keys` are typed one after the other, each once something new is shown. */
+/** Longer than a question is deaf after it has been drawn. */
+const readingMilliseconds = 280
+
+/** A terminal that a person sits at, or not; `keys` are typed one after the other, each once what is new has been read. */
 function pretendTerminal(keys: readonly string[] | undefined) {
   const isTTY = keys !== undefined
   const stream = () => {
@@ -69,8 +72,10 @@ function pretendTerminal(keys: readonly string[] | undefined) {
   })
   streams.stderr.on('data', chunk => {
     shown.stderr += chunk
-    // inquirer hides the cursor when it has drawn its list, and listens right after that
-    if (String(chunk).includes(`${csi}?25l`)) setTimeout(() => streams.stdin.write(waiting.shift() ?? '\r'), 10)
+    // inquirer hides the cursor when it has drawn its list
+    if (String(chunk).includes(`${csi}?25l`)) {
+      setTimeout(() => streams.stdin.write(waiting.shift() ?? '\r'), readingMilliseconds)
+    }
   })
   return { terminal: describeTerminal(streams, { NO_COLOR: '1' }), shown }
 }
@@ -225,8 +230,8 @@ test('the first manifest that is not taken ends it, and it says which were', asy
 })
 
 test.each<[string, readonly string[], number | undefined]>([
-  ['is quoted anew on request', ['1', '\r', '1', '\r'], 99],
-  ['is not where Enter alone answers', ['1', '\r', '\r'], undefined],
+  ['is quoted anew on request', [up, up, '\r', up, '\r'], 99],
+  ['is not where Enter alone answers', [up, up, '\r', '\r'], undefined],
 ])('a manifest that changed while the question stood %s', async (_, keys, exitCode) => {
   const { bin, calls } = pretendSbatch()
   const quoted = quotedIn(bin)

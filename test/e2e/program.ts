@@ -91,13 +91,16 @@ export function openTerminal(
         look()
         ended.then(look).then(giveUp)
       }),
-    /** Types keys; a moment later, as a person would, since inquirer listens right after it has drawn. */
+    /** Types keys as a person does who has read what stands there: after a moment, one after the other. */
     type: async (...keys: readonly string[]) => {
+      await new Promise(resolve => setTimeout(resolve, 400))
       for (const key of keys) {
-        await new Promise(resolve => setTimeout(resolve, 80))
         terminal.write(key)
+        await new Promise(resolve => setTimeout(resolve, 120))
       }
     },
+    /** Types at once, whatever stands there. */
+    write: (keys: string) => terminal.write(keys),
     /** The exit code, 128 and more for a signal. */
     ended,
     processId: terminal.pid,
@@ -113,4 +116,11 @@ export function openProgram(words: readonly string[], options: Parameters<typeof
 /** The program as words of a shell's command line. */
 export const programWords = `'${process.execPath}' '${program}'`
 
-export const keys = { up: '\u001b[A', down: '\u001b[B', enter: '\r', controlC: '\u0003', controlD: '\u0004' }
+export const keys = {
+  up: '\u001b[A',
+  down: '\u001b[B',
+  enter: '\r',
+  controlC: '\u0003',
+  controlD: '\u0004',
+  controlZ: '\u001a',
+}

@@ -53,11 +53,67 @@ describe('the question in a real terminal', () => {
     expect(calls()).toBe('none')
   })
 
-  test('keys typed before the question is there do not say yes', async () => {
+  /** What would submit as written if it were heard. */
+  const yes = keys.enter + keys.up.repeat(9) + keys.enter
+
+  test.each([
+    ['while the program starts', 0],
+    ['while the quote is computed', 120],
+    ['while the question is about to be drawn', 250],
+  ])('keys typed ahead do not say yes: %s', async (_, milliseconds) => {
     const terminal = openSubmit()
-    await terminal.type('y', keys.enter, 'y', keys.enter)
+    await new Promise(resolve => setTimeout(resolve, milliseconds))
+    terminal.write(`text that was pasted\n1\ny\n${yes}`)
+    await terminal.waitFor('stop')
+    await terminal.type(keys.enter)
     expect(await terminal.ended).toBe(4)
     expect(calls()).toBe('none')
+  })
+
+  test('keys typed in the very moment the question is drawn do not say yes', async () => {
+    const terminal = openSubmit()
+    await terminal.waitFor('Submit to')
+    terminal.write(yes)
+    await terminal.type(keys.enter)
+    expect(await terminal.ended).toBe(4)
+    expect(calls()).toBe('none')
+  })
+
+  test('whoever types on and on before, while and after it is drawn does not say yes', async () => {
+    const terminal = openSubmit()
+    const typing = setInterval(() => terminal.write(keys.up), 60)
+    await terminal.waitFor('stop')
+    await new Promise(resolve => setTimeout(resolve, 600))
+    clearInterval(typing)
+    terminal.write(keys.enter)
+    await terminal.type(keys.enter)
+    expect(await terminal.ended).toBe(4)
+    expect(calls()).toBe('none')
+  })
+
+  test('text pasted while the question stands does not say yes', async () => {
+    const terminal = openSubmit()
+    await terminal.waitFor('stop')
+    await new Promise(resolve => setTimeout(resolve, 400))
+    terminal.write(`1\rk\rj\ras written\r${yes}`)
+    await terminal.type(keys.controlC)
+    expect(await terminal.ended).toBe(130)
+    expect(calls()).toBe('none')
+  })
+
+  test('Ctrl-Z stops the job, and after fg the question stands anew and can be answered', async () => {
+    const terminal = openTerminal(['/bin/bash', '--norc', '-i'], { environment: environment(), folder })
+    opened = terminal
+    terminal.write(`${programWords} submit train.sbatch\r`)
+    await terminal.waitFor('stop')
+    await terminal.type(keys.controlZ)
+    await terminal.waitFor('Stopped')
+    terminal.write('fg\r')
+    await terminal.waitFor('Submit to Slurm')
+    await terminal.waitFor('stop')
+    await terminal.type(...Array(9).fill(keys.up), keys.enter)
+    await terminal.waitFor('Submitted batch job 7')
+    expect(calls()).toBe('train.sbatch')
   })
 
   test('arrows and Enter submit as written', async () => {

@@ -14,6 +14,7 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import packageJson from '../package.json' with { type: 'json' }
 import { helpTexts } from '../src/cli.ts'
 import { configJsonSchema } from '../src/config-schema.ts'
+import { checkJsonSchema } from '../src/reporters/check-schema.ts'
 import { reportJsonSchema } from '../src/reporters/schema.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -65,7 +66,12 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
   await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), await licences(built.map(([, metafile]) => metafile)))
   await cp(join(root, 'src/integrations'), join(dist, 'integrations'), { recursive: true })
   await mkdir(join(dist, 'schemas'))
-  for (const [name, schema] of Object.entries({ gpufare: configJsonSchema(), 'gpufare-report': reportJsonSchema() })) {
+  const schemas = {
+    gpufare: configJsonSchema(),
+    'gpufare-report': reportJsonSchema(),
+    'gpufare-check': checkJsonSchema(),
+  }
+  for (const [name, schema] of Object.entries(schemas)) {
     await writeFile(join(dist, 'schemas', `${name}.schema.json`), `${JSON.stringify(schema, null, 2)}\n`)
   }
   await writeFile(join(dist, 'help.json'), JSON.stringify({ version: packageJson.version, texts: help }))

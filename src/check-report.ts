@@ -1,6 +1,7 @@
 import type { Fault, Place } from './errors.ts'
 import type { Finding } from './finding.ts'
 import type { Basis, Range } from './runtimes/runtime-model.ts'
+import type { Paint } from './terminal.ts'
 import type { Currency } from './units.ts'
 
 /** Money of one job as written: a range, a bound, or neither where it is not known. US dollars. */
@@ -79,6 +80,8 @@ export interface CheckReporter {
 /** How a check is to be written. */
 export interface CheckRenderOptions {
   readonly width: number
+  /** For a terminal; plain where it is absent. */
+  readonly paint?: Paint
   /** Largest text that the receiver takes, in characters; absent = no limit. */
   readonly maxCharacters?: number
 }

@@ -4,6 +4,7 @@ import { describePlace } from './errors.ts'
 import { canRun, type Fare, requestedQuotes } from './fare.ts'
 import type { Quote } from './quote.ts'
 import { describeOffer } from './reporters/words.ts'
+import type { Runtime } from './runtimes/runtime-model.ts'
 import type { Currency } from './units.ts'
 
 /** Candidates kept beside the job as written. */
@@ -26,7 +27,7 @@ export function checkedJobOf(fare: Fare, team: string | undefined, currency: Cur
     gpuCount: job.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
     gpus: asWritten === undefined ? '' : describeGpus(asWritten.candidate),
     basis: runtime?.basis,
-    runtimeSeconds: runtime === undefined || runtime.basis === 'limit' ? undefined : runtime.seconds,
+    ...timeOf(runtime),
     gpuHours: asWritten?.gpuHours,
     ...moneyOf(asWritten),
     candidates: [...(asWritten === undefined ? [] : [asWritten]), ...others].map(quote => lineOf(quote, currency)),
@@ -46,29 +47,38 @@ export function figureOf(money: JobMoney | undefined): number | undefined {
   return money?.totalUsd?.p50 ?? money?.upperBoundUsd
 }
 
-/** The jobs of one file before and after, each with the one of the same kind and name; a single one with another name is the same job. */
+/** The job of a file's earlier state that a job is: of its kind and name, or the only one where there is only one of each. */
+export function counterpartOf<T extends Named>(job: Named, jobCount: number, earlier: readonly T[]): T | undefined {
+  const same = earlier.find(each => each.kind === job.kind && each.name === job.name)
+  return same ?? (earlier.length === 1 && jobCount === 1 ? earlier[0] : undefined)
+}
+
+interface Named {
+  readonly kind: string
+  readonly name: string
+}
+
+/** The jobs of one file before and after, each with its counterpart. */
 export function compareJobs(
   file: string,
   before: readonly CheckedJob[],
   after: readonly CheckedJob[],
   renamedFrom?: string,
 ): readonly JobChange[] {
-  const renamed = renamedFrom === undefined ? {} : { renamedFrom }
   const changeOf = (old: CheckedJob | undefined, now: CheckedJob | undefined): JobChange => ({
     file,
-    ...renamed,
+    ...(renamedFrom !== undefined && { renamedFrom }),
     before: old,
     after: now,
     differenceUsd: differenceOf(old, now),
   })
-  const [oldOnly, newOnly] = [before, after]
-  if (oldOnly.length === 1 && newOnly.length === 1) return [changeOf(oldOnly[0], newOnly[0])]
-  const left = [...before]
+  const left = new Set(before)
   const matched = after.map(now => {
-    const index = left.findIndex(old => old.kind === now.kind && old.name === now.name)
-    return changeOf(index === -1 ? undefined : left.splice(index, 1)[0], now)
+    const old = counterpartOf(now, after.length, [...left])
+    if (old !== undefined) left.delete(old)
+    return changeOf(old, now)
   })
-  return [...matched, ...left.map(old => changeOf(old, undefined))]
+  return [...matched, ...[...left].map(old => changeOf(old, undefined))]
 }
 
 /** Two figures are compared only where they are of one kind; a job that is new or gone is compared with nothing. */
@@ -138,13 +148,19 @@ function moneyOf(quote: Quote | undefined): JobMoney {
   }
 }
 
+function timeOf(runtime: Runtime | undefined): Pick<CheckedJob, 'runtimeSeconds' | 'runtimeUpperBoundSeconds'> {
+  if (runtime === undefined) return { runtimeSeconds: undefined }
+  if (runtime.basis !== 'limit') return { runtimeSeconds: runtime.seconds }
+  return { runtimeSeconds: undefined, runtimeUpperBoundSeconds: runtime.upperBoundSeconds }
+}
+
 function lineOf(quote: Quote, currency: Currency): CandidateLine {
   const { candidate, runtime } = quote
   return {
     asRequested: candidate.asRequested,
     gpus: describeGpus(candidate),
     offer: describeOffer(quote, currency),
-    runtimeSeconds: runtime === undefined || runtime.basis === 'limit' ? undefined : runtime.seconds,
+    ...timeOf(runtime),
     canRun: canRun(candidate),
     ...moneyOf(quote),
   }

@@ -117,10 +117,15 @@ export function findConfigs(folder: string, homes: ConfigHomes, chosen?: string)
   const near = chosen ?? findUpward(resolve(folder))
   return [
     ...(near === undefined ? [] : [{ path: near, trusted: chosen !== undefined }]),
-    ...[homes.user, homes.site]
-      .filter(path => path !== near && existsSync(path))
-      .map(path => ({ path, trusted: true })),
+    ...findUserConfigs(homes, near === undefined ? [] : [near]),
   ]
+}
+
+/** The user's and the site's file, as far as they are there and not among those that are read already. */
+export function findUserConfigs(homes: ConfigHomes, read: readonly string[]): readonly ConfigPath[] {
+  return [homes.user, homes.site]
+    .filter(path => !read.includes(path) && existsSync(path))
+    .map(path => ({ path, trusted: true }))
 }
 
 /** The files laid over each other, the nearer first. Throws InputError with every fault of a file. */

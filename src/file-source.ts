@@ -1,5 +1,5 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { isAbsolute, join, posix, relative, sep } from 'node:path'
 
 /** Bytes of a file, or why there are none. */
 export type FileReading = { readonly bytes: Uint8Array } | { readonly notRead: string }
@@ -16,6 +16,8 @@ export interface FileSource {
   read(path: string, largestBytes: number): FileReading
   /** Fetches all that was noted; false where there was nothing, so that what was read before is all there is. */
   fetch(): Promise<boolean>
+  /** Lets go of what was fetched. */
+  forget(): void
 }
 
 const notThere = { notRead: 'not found beside the manifest' } as const
@@ -38,6 +40,7 @@ export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array
       return readWhole(target, largestBytes)
     },
     fetch: async () => false,
+    forget: () => {},
   }
 }
 
@@ -45,6 +48,12 @@ export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array
 export function isWithin(folder: string, path: string): boolean {
   const way = relative(folder, path)
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** The folder of a source's path, empty for the root. */
+export function folderOf(path: string): string {
+  const folder = posix.dirname(path)
+  return folder === '.' ? '' : folder
 }
 
 /** What is said of a file that is not read for its size. */

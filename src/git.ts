@@ -19,6 +19,9 @@ export interface FileChange {
   readonly kind: 'added' | 'deleted' | 'modified'
 }
 
+/** Which state of a repository is looked at. */
+export type Head = { readonly revision: string } | 'index' | 'work tree'
+
 /** A file source that can say what is in it. */
 export interface ListedSource extends FileSource {
   /** Regular files, in git's order. */
@@ -111,11 +114,7 @@ export async function workTreeFiles(repository: Repository): Promise<ListedSourc
 }
 
 /** What differs between a revision and another one, the index or the work tree. No file of the work tree is opened for it. */
-export async function changedFiles(
-  repository: Repository,
-  base: string,
-  head: { readonly revision: string } | 'index' | 'work tree',
-): Promise<readonly FileChange[]> {
+export async function changedFiles(repository: Repository, base: string, head: Head): Promise<readonly FileChange[]> {
   const how = ['--raw', '-r', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all']
   const words =
     typeof head === 'object'
@@ -134,7 +133,7 @@ export async function changedFiles(
 export async function filesHolding(
   repository: Repository,
   texts: readonly string[],
-  head: { readonly revision: string } | 'index' | 'work tree',
+  head: Head,
 ): Promise<readonly string[]> {
   const where = typeof head === 'object' ? [head.revision] : head === 'index' ? ['--cached'] : ['--untracked']
   const patterns = texts.flatMap(text => ['-e', text])
@@ -162,7 +161,7 @@ class ObjectFiles implements ListedSource {
   private readonly repository: Repository
   private readonly entries: ReadonlyMap<string, Entry>
   /** What was fetched last, by hash. */
-  private objects = new Map<string, FileReading>()
+  private readonly objects = new Map<string, FileReading>()
   private readonly noted = new Map<string, number>()
 
   constructor(repository: Repository, entries: ReadonlyMap<string, Entry>) {
@@ -187,12 +186,11 @@ class ObjectFiles implements ListedSource {
     const wanted = [...this.noted]
     this.noted.clear()
     if (wanted.length === 0) return false
-    const known = this.objects
-    this.objects = new Map([...known, ...(await readObjects(this.repository, wanted))])
+    const found = await readObjects(this.repository, wanted)
+    for (const [hash] of wanted) this.objects.set(hash, found.get(hash) ?? { notRead: 'it cannot be read' })
     return true
   }
 
-  /** Forgets what was fetched: the files of the next manifests are others. */
   forget(): void {
     this.objects.clear()
   }

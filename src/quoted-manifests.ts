@@ -30,7 +30,7 @@ export interface PassedOn {
 }
 
 /** The package's own tables: from src/ as from dist/. */
-const tablesFolder = join(import.meta.dirname, '../pricing-data')
+export const tablesFolder = join(import.meta.dirname, '../pricing-data')
 
 /** Reads manifests and all that their quotes need. Throws InputError with the faults of every manifest, not only of the first. */
 export async function quoteManifests(

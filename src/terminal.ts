@@ -205,6 +205,25 @@ export async function withSpinner<T>(terminal: Terminal, text: string, work: Pro
   }
 }
 
+/** Shows on stderr how far long work has come; without a terminal, and where it takes but a moment, nothing. */
+export async function withProgress<T>(
+  terminal: Terminal,
+  work: (show: (text: string) => void) => Promise<T>,
+): Promise<T> {
+  if (terminal.stderr.isTTY !== true || runsInCi(terminal.environment)) return work(() => {})
+  const started = Date.now()
+  let isShown = false
+  try {
+    return await work(text => {
+      if (Date.now() - started < patienceMilliseconds) return
+      isShown = true
+      terminal.stderr.write(`\r${text}\u001b[K`)
+    })
+  } finally {
+    if (isShown) terminal.stderr.write('\r\u001b[K')
+  }
+}
+
 /** `NO_COLOR` (no-color.org), then `FORCE_COLOR` (force-color.org), then whether the stream is a terminal that can. */
 function showsColour(isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean {
   const { NO_COLOR: none, FORCE_COLOR: force, TERM: kind } = environment

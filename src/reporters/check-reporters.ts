@@ -1,3 +1,5 @@
+import { checkJson } from './check-json.ts'
+import { checkTable } from './check-table.ts'
 import { codeQuality } from './code-quality.ts'
 import { checkCsv } from './csv.ts'
 import { github } from './github.ts'
@@ -6,5 +8,15 @@ import { junit } from './junit.ts'
 import { checkMarkdown } from './markdown.ts'
 import { sarif } from './sarif.ts'
 
-/** Every way the outcome of a check can be written for other programs to show. */
-export const checkReporters = [checkMarkdown, github, sarif, junit, codeQuality, checkCsv, checkHtml] as const
+/** Every way the outcome of a check can be written; the first is what a person gets, the others are for programs to show. */
+export const checkReporters = [
+  checkTable,
+  checkJson,
+  checkMarkdown,
+  github,
+  sarif,
+  junit,
+  codeQuality,
+  checkCsv,
+  checkHtml,
+] as const

@@ -1,0 +1,384 @@
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { relative, resolve, sep } from 'node:path'
+import type { CheckReport, JobChange } from './check-report.ts'
+import { type CheckedFile, type Checking, checkFiles, readAll } from './checked-files.ts'
+import { compareJobs, counterpartOf, figureOf, pairRenames } from './checked-jobs.ts'
+import { type Config, configHomes, emptyConfig } from './config.ts'
+import { describeFault, type Fault, GpufareError, InputError } from './errors.ts'
+import { isWithin } from './file-source.ts'
+import type { Finding } from './finding.ts'
+import { folderFiles } from './folder-files.ts'
+import {
+  changedFiles,
+  type FileChange,
+  filesHolding,
+  findRepository,
+  type Head,
+  indexFiles,
+  isCommit,
+  type ListedSource,
+  mergeBase,
+  type Repository,
+  resolveRevision,
+  revisionFiles,
+  workTreeFiles,
+} from './git.ts'
+import { fitsGlob } from './globs.ts'
+import { findUnrendered, glanceAt, glanceText, isWorthAGlance, type Selection } from './manifest-files.ts'
+import { readTables } from './pricing-data.ts'
+import { tablesFolder } from './quoted-manifests.ts'
+import { checkRules } from './rules/index.ts'
+import type { Range } from './runtimes/runtime-model.ts'
+import { type ConfigFor, configName, configsOf, rulesOf } from './source-configs.ts'
+
+/** What to check, and with what. */
+export interface CheckRequest {
+  /** Folder that names in messages start from, the current one. */
+  readonly folder: string
+  /** Files and folders, as typed. */
+  readonly paths: readonly string[]
+  readonly include: readonly string[]
+  readonly head: Head
+  /** Compared with this revision; `exact`, not with the commit where both parted. */
+  readonly base?: { readonly revision: string; readonly exact: boolean }
+  /** A gpufare.yaml instead of the one found upward. */
+  readonly config?: string
+  /** A policy file that is trusted, whatever the repository says. */
+  readonly policy?: string
+  /** A job that could not be estimated is no success. */
+  readonly strict: boolean
+  /** ISO 8601. */
+  readonly today: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  progress?(done: number, total: number): void
+}
+
+/**
+ * Finds the manifests, prices them and judges them; with a base, those that changed since or that refer to what changed.
+ * Throws GpufareError where a path, a revision or git itself is missing.
+ */
+export async function check(request: CheckRequest): Promise<CheckReport> {
+  const repository = findRepository(startOf(request), request.environment)
+  if (repository === undefined) {
+    if (request.base !== undefined || request.head !== 'work tree') {
+      throw new GpufareError(`${startOf(request)} is in no git repository`, 2, 'revisions and the index are git’s')
+    }
+    return checkAll(folderFiles(startOf(request)), request)
+  }
+  const head = await settleHead(repository, request.head)
+  const source = await filesOf(repository, head)
+  if (request.base === undefined) return checkAll(source, request)
+  return checkChanges({ repository, source, head, base: await baseOf(repository, request.base, head) }, request)
+}
+
+/** The jobs that a revision brings beside another one, or all of its jobs where there is none; what a hook asks. */
+export function checkRevisions(
+  request: Omit<CheckRequest, 'head' | 'base' | 'paths' | 'include'> & {
+    readonly base: string | undefined
+    readonly head: string
+  },
+): Promise<CheckReport> {
+  const { base, head, ...rest } = request
+  const against = base === undefined ? {} : { base: { revision: base, exact: true } }
+  return check({ ...rest, ...against, paths: ['.'], include: [], head: { revision: head } })
+}
+
+/** Where the repository, or without one the folder, is looked for: at the first path. */
+function startOf({ folder, paths }: CheckRequest): string {
+  const [first = '.'] = paths
+  const path = resolve(folder, first)
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  return paths.length === 1 && isFolder ? path : folder
+}
+
+async function settleHead(repository: Repository, head: Head): Promise<Head> {
+  return typeof head === 'object' ? { revision: await resolveRevision(repository, head.revision) } : head
+}
+
+function filesOf(repository: Repository, head: Head): Promise<ListedSource> {
+  if (head === 'work tree') return workTreeFiles(repository)
+  return head === 'index' ? indexFiles(repository) : revisionFiles(repository, head.revision)
+}
+
+/** The revision that is compared with, as a hash. */
+async function baseOf(
+  repository: Repository,
+  { revision, exact }: { readonly revision: string; readonly exact: boolean },
+  head: Head,
+): Promise<string> {
+  const base = await resolveRevision(repository, revision)
+  if (exact || !(await isCommit(repository, base))) return base
+  return mergeBase(
+    repository,
+    base,
+    typeof head === 'object' ? head.revision : await resolveRevision(repository, 'HEAD'),
+  )
+}
+
+/** What of a source is asked for: paths that are there, the `ignore` list of the configuration taken out. */
+function selectionOf(source: ListedSource, request: CheckRequest, gone: readonly string[] = []): Selection {
+  const faults: Fault[] = []
+  const paths = request.paths.map(typed => {
+    const path = toSource(source, resolve(request.folder, typed))
+    const known = path === '' || [...source.paths, ...gone].some(each => each === path || each.startsWith(`${path}/`))
+    const isThere = request.head === 'work tree' && existsSync(resolve(request.folder, typed))
+    if (path === undefined) faults.push({ place: { file: typed }, message: `it lies outside ${source.root}` })
+    else if (!known && !isThere) faults.push({ place: { file: typed }, message: 'there is no such file or folder' })
+    return path ?? ''
+  })
+  if (faults.length > 0) throw new InputError(faults)
+  return { paths, include: request.include }
+}
+
+/** A path on the disk as its source calls it; undefined outside. */
+function toSource({ root }: ListedSource, path: string): string | undefined {
+  const target = isWithin(root, path) ? path : resolveLinks(path)
+  return isWithin(root, target) ? relative(root, target).replaceAll(sep, '/') : undefined
+}
+
+function resolveLinks(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/** Everything that checking the files of one source takes. */
+function checkingOf(source: ListedSource, request: CheckRequest, configFor: ConfigFor): Omit<Checking, 'judge'> {
+  return {
+    source,
+    tables: readTables(tablesFolder),
+    unrendered: findUnrendered(source.paths),
+    configFor,
+    nameOf: path => relative(request.folder, resolve(source.root, path)) || '.',
+  }
+}
+
+async function checkAll(source: ListedSource, request: CheckRequest): Promise<CheckReport> {
+  const selection = selectionOf(source, request)
+  const configFor = configsOf(source, request, configHomes(request.environment))
+  const paths = await withoutIgnored(filesAskedFor(source, selection), source, configFor, request)
+  const checking = checkingOf(source, request, configFor)
+  const judgeJob: Checking['judge'] = async (fare, path, config) =>
+    checkRules(fare, config, { today: request.today, path })
+  const files = await checkFiles(paths, { ...checking, judge: judgeJob }, done =>
+    request.progress?.(done, paths.length),
+  )
+  return reportOf(files, await configFor('').catch(() => emptyConfig), checking, request)
+}
+
+/** A file that is named itself is checked although git ignores it. */
+function filesAskedFor(source: ListedSource, selection: Selection): readonly string[] {
+  const listed = source.paths.filter(path => isWorthAGlance(path, selection))
+  const known = new Set(listed)
+  return [...listed, ...selection.paths.filter(path => path !== '' && !known.has(path) && isFile(source, path))]
+}
+
+function isFile(source: ListedSource, path: string): boolean {
+  return statSync(resolve(source.root, path), { throwIfNoEntry: false })?.isFile() === true
+}
+
+/** The files that no `ignore` list of a configuration takes out. */
+async function withoutIgnored(
+  paths: readonly string[],
+  source: ListedSource,
+  configFor: ConfigFor,
+  request: CheckRequest,
+): Promise<readonly string[]> {
+  const kept: string[] = []
+  for (const path of paths) {
+    const config = await configFor.quietly(path)
+    const isOut = config.passedOver.some(({ glob, folder }) => {
+      const way = relative(resolve(request.folder, folder), resolve(source.root, path)).replaceAll(sep, '/')
+      return !way.startsWith('../') && fitsGlob(way, glob)
+    })
+    if (!isOut) kept.push(path)
+  }
+  return kept
+}
+
+interface Comparison {
+  readonly repository: Repository
+  readonly source: ListedSource
+  readonly head: Head
+  readonly base: string
+}
+
+async function checkChanges(comparison: Comparison, request: CheckRequest): Promise<CheckReport> {
+  const { repository, source, head, base } = comparison
+  const changes = await changedFiles(repository, base, head)
+  const old = await revisionFiles(repository, base)
+  const gone = changes.filter(({ kind }) => kind === 'deleted').map(({ path }) => path)
+  const selection = selectionOf(source, request, gone)
+  const homes = configHomes(request.environment)
+  const [configFor, oldConfigFor] = [configsOf(source, request, homes), configsOf(old, request, homes, true)]
+  const changed = changes.filter(({ path }) => isWorthAGlance(path, selection))
+  const [nowPaths, oldPaths] = [
+    await withoutIgnored(pathsOf(changed, 'deleted'), source, configFor, request),
+    await withoutIgnored(pathsOf(changed, 'added'), old, oldConfigFor, request),
+  ]
+  const referring = (await referringFiles(comparison, changes)).filter(path => isWorthAGlance(path, selection))
+  const unchanged = referring.filter(path => !changed.some(change => change.path === path))
+  const renames = await findRenames(changed, source, old)
+
+  const oldFiles = await checkFiles([...oldPaths, ...unchanged], {
+    ...checkingOf(old, request, oldConfigFor),
+    judge: async () => [],
+  })
+  const before = new Map(oldFiles.map(file => [file.path, file.jobs]))
+  const judgeJob: Checking['judge'] = async (fare, path, config, jobCount) => {
+    const earlier = counterpartOf(fare.job, jobCount, before.get(renames.get(path) ?? path) ?? [])
+    const beforeUsd = earlier === undefined ? nothingUsd : earlier.totalUsd
+    const rules = rulesOf(config, await oldConfigFor.quietly(path))
+    return checkRules(fare, rules, { today: request.today, path, change: { beforeUsd } })
+  }
+  const checking = checkingOf(source, request, configFor)
+  const checked = await checkFiles([...nowPaths, ...unchanged], { ...checking, judge: judgeJob }, done =>
+    request.progress?.(done, nowPaths.length + unchanged.length),
+  )
+  const isTouched = touchedBy(changes)
+  const files = checked.filter(file => nowPaths.includes(file.path) || isTouched(file))
+  const report = reportOf(files, await configFor.quietly(''), checking, request)
+  const typed = request.base?.revision ?? base
+  const revision = base.startsWith(typed) ? typed : `${typed} (${base.slice(0, shownDigits)})`
+  return { ...report, base: { revision, changes: changesOf(files, before, renames, gone, checking) } }
+}
+
+/** Digits of a hash that people can tell apart. */
+const shownDigits = 10
+const nothingUsd: Range = { p10: 0, p50: 0, p90: 0 }
+
+function pathsOf(changes: readonly FileChange[], without: FileChange['kind']): readonly string[] {
+  return changes.filter(({ kind }) => kind !== without).map(({ path }) => path)
+}
+
+/** More names than these are no question any more; the files that changed are checked all the same. */
+const mostNames = 200
+/** A manifest names a script that names a configuration. */
+const mostSteps = 3
+
+/**
+ * Manifests that a change may reach without changing them: all below a changed gpufare.yaml, and those that hold the name of a
+ * changed file, or of a file that holds it.
+ */
+async function referringFiles(
+  { repository, source, head, base }: Comparison,
+  changes: readonly FileChange[],
+): Promise<readonly string[]> {
+  const configFolders = changes
+    .filter(({ path }) => /(?:^|\/)gpufare\.yaml$/.test(path))
+    .map(({ path }) => path.slice(0, -configName.length))
+  const found = new Set(source.paths.filter(path => configFolders.some(folder => path.startsWith(folder))))
+  let names = await namesToLookFor(changes, source)
+  const asked = new Set<string>()
+  for (let step = 0; step < mostSteps && names.length > 0 && names.length <= mostNames; step++) {
+    for (const name of names) asked.add(name)
+    const holders = await filesHolding(repository, names, head)
+    for (const path of holders) found.add(path)
+    names = [...new Set(holders.map(nameIn))].filter(name => !asked.has(name))
+  }
+  const known = new Set((await revisionFiles(repository, base)).paths)
+  return [...found].filter(path => known.has(path))
+}
+
+/** Names of changed files that others may refer to: of all but Kubernetes objects, which no program reads. */
+async function namesToLookFor(changes: readonly FileChange[], source: ListedSource): Promise<readonly string[]> {
+  const paths = changes.map(({ path }) => path)
+  const readings = await readAll(paths, source)
+  const names = paths.filter((path, index) => {
+    const reading = readings[index]
+    const isObject = reading !== undefined && 'bytes' in reading && glanceAt(reading.bytes, ['']) === 'kubernetes'
+    return !isObject && nameIn(path) !== configName && !nameIn(path).includes('\n')
+  })
+  source.forget()
+  return [...new Set(names.map(nameIn))]
+}
+
+function nameIn(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+/** Whether a file names one of those that changed, or stands under a configuration that did. */
+function touchedBy(changes: readonly FileChange[]): (file: CheckedFile) => boolean {
+  const paths = new Set(changes.map(({ path }) => path))
+  const folders = [...paths].filter(path => nameIn(path) === configName).map(path => path.slice(0, -configName.length))
+  return ({ path, refersTo }) =>
+    refersTo.some(name => paths.has(name)) || folders.some(folder => path.startsWith(folder))
+}
+
+/** For new files, those among the deleted ones that they were before. */
+async function findRenames(
+  changes: readonly FileChange[],
+  source: ListedSource,
+  old: ListedSource,
+): Promise<ReadonlyMap<string, string>> {
+  const textsOf = async (kind: FileChange['kind'], from: ListedSource) => {
+    const paths = changes.filter(change => change.kind === kind).map(({ path }) => path)
+    const readings = await readAll(paths, from)
+    from.forget()
+    const texts = readings.map(reading => ('bytes' in reading ? glanceText(reading.bytes) : ''))
+    return new Map(paths.flatMap((path, index) => (texts[index] ? [[path, texts[index]] as const] : [])))
+  }
+  return pairRenames(await textsOf('deleted', old), await textsOf('added', source))
+}
+
+function changesOf(
+  files: readonly CheckedFile[],
+  before: ReadonlyMap<string, CheckedFile['jobs']>,
+  renames: ReadonlyMap<string, string>,
+  gone: readonly string[],
+  { nameOf }: Omit<Checking, 'judge'>,
+): readonly JobChange[] {
+  const renamed = new Set(renames.values())
+  const inNow = files.flatMap(file => {
+    const from = renames.get(file.path)
+    return compareJobs(nameOf(file.path), before.get(from ?? file.path) ?? [], file.jobs, from && nameOf(from))
+  })
+  const deleted = gone.filter(path => !renamed.has(path))
+  return [...inNow, ...deleted.flatMap(path => compareJobs(nameOf(path), before.get(path) ?? [], []))]
+}
+
+function reportOf(
+  files: readonly CheckedFile[],
+  config: Config,
+  { nameOf }: Omit<Checking, 'judge'>,
+  { strict }: CheckRequest,
+): CheckReport {
+  const jobs = files.flatMap(file => file.jobs)
+  const faults = distinct(
+    files.flatMap(file => file.faults),
+    describeFault,
+  )
+  const findings = files.flatMap(file => file.findings)
+  const notRendered = files.flatMap(({ notRendered: part }) =>
+    part === undefined ? [] : [{ file: nameOf(part.path), reason: part.reason }],
+  )
+  const jobsUnknown = jobs.filter(job => figureOf(job) === undefined).length
+  return {
+    verdict: verdictOf(faults, findings, strict ? jobsUnknown : 0),
+    currency: config.currency,
+    filesLookedAt: files.length,
+    filesWithJobs: files.filter(file => file.jobs.length > 0).length,
+    jobsPriced: jobs.length - jobsUnknown,
+    jobsUnknown,
+    jobs,
+    findings,
+    faults,
+    notRendered: distinct(notRendered, ({ file }) => file),
+    base: undefined,
+    remarks: [...new Set(files.flatMap(file => file.remarks))],
+  }
+}
+
+function verdictOf(faults: readonly Fault[], findings: readonly Finding[], unknown: number): CheckReport['verdict'] {
+  const counted = findings.filter(finding => finding.exemption === undefined)
+  if (faults.length > 0) return 'broken'
+  if (counted.some(finding => finding.level === 'deny')) return 'deny'
+  if (unknown > 0) return 'unknown'
+  return counted.length > 0 ? 'warn' : 'pass'
+}
+
+function distinct<T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] {
+  return [...new Map(all.map(one => [keyOf(one), one])).values()]
+}

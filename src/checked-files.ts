@@ -1,0 +1,146 @@
+import { relative, resolve, sep } from 'node:path'
+import type { CheckedJob } from './check-report.ts'
+import { checkedJobOf, takesAccelerators } from './checked-jobs.ts'
+import type { Config } from './config.ts'
+import { type Fault, InputError, NothingToPrice } from './errors.ts'
+import { type Fare, fareOf } from './fare.ts'
+import { type FileReading, type FileSource, folderOf } from './file-source.ts'
+import type { Finding } from './finding.ts'
+import type { Job } from './job.ts'
+import { manifestOf } from './manifest.ts'
+import { glanceAt, glanceText, type Look, mentionsAccelerator, type Unrendered } from './manifest-files.ts'
+import { readJobs } from './manifests/index.ts'
+import type { Tables } from './pricing-data.ts'
+import { readReferredFiles } from './referred-files.ts'
+import type { ReferredFiles } from './workloads/workload-reader.ts'
+
+/** What is kept of one file. */
+export interface CheckedFile {
+  /** As its source calls it. */
+  readonly path: string
+  readonly look: Look
+  readonly jobs: readonly CheckedJob[]
+  readonly findings: readonly Finding[]
+  readonly faults: readonly Fault[]
+  /** The chart or kustomization that it belongs to, or the template that it is. */
+  readonly notRendered: { readonly path: string; readonly reason: string } | undefined
+  /** Files that its command lines name, as its source calls them. */
+  readonly refersTo: readonly string[]
+  readonly remarks: readonly string[]
+}
+
+/** What files are checked with. */
+export interface Checking {
+  readonly source: FileSource
+  readonly tables: Tables
+  readonly unrendered: readonly Unrendered[]
+  /** The configuration that counts for the files of a folder. Throws InputError. */
+  configFor(folder: string): Promise<Config>
+  /** What a path is called in messages. */
+  nameOf(path: string): string
+  /** How a job breaks the policies; `jobCount` are the jobs of its file. */
+  judge(fare: Fare, path: string, config: Config, jobCount: number): Promise<readonly Finding[]>
+}
+
+/** Three times what the Kubernetes API takes, and more than Slurm does: nothing larger is a manifest. */
+const largestBytes = 10_000_000
+/** Files whose text is held in memory at one time. */
+const filesAtOnce = 50
+
+/** Checks files one after the other; of each only the outcome stays in memory. */
+export async function checkFiles(
+  paths: readonly string[],
+  checking: Checking,
+  progress: (done: number) => void = () => {},
+): Promise<readonly CheckedFile[]> {
+  const files: CheckedFile[] = []
+  for (let start = 0; start < paths.length; start += filesAtOnce) {
+    const some = paths.slice(start, start + filesAtOnce)
+    const readings = await readAll(some, checking.source)
+    const opened = await Promise.all(some.map((path, index) => openFile(path, readings[index], checking)))
+    for (const [file, referred] of await withReferredFiles(opened, checking.source)) {
+      files.push(await priceFile(file, referred, checking))
+    }
+    checking.source.forget()
+    progress(files.length)
+  }
+  return files
+}
+
+/** Whole files of a source, many at once. */
+export async function readAll(paths: readonly string[], source: FileSource): Promise<readonly FileReading[]> {
+  const readings = paths.map(path => source.read(path, largestBytes))
+  return (await source.fetch()) ? paths.map(path => source.read(path, largestBytes)) : readings
+}
+
+/** A file as it was read, before its jobs are priced. */
+interface OpenFile extends Omit<CheckedFile, 'jobs' | 'findings' | 'refersTo' | 'remarks'> {
+  readonly jobs: readonly Job[]
+  readonly config: Config | undefined
+}
+
+async function openFile(path: string, reading: FileReading | undefined, checking: Checking): Promise<OpenFile> {
+  const nothing = { path, look: undefined, jobs: [], faults: [], notRendered: undefined, config: undefined }
+  if (reading === undefined || 'notRead' in reading) return nothing
+  try {
+    const config = await checking.configFor(folderOf(path))
+    const resourceNames = config.clusters.flatMap(cluster => cluster.pools.map(pool => pool.resourceName))
+    const names = resourceNames.filter(name => name.includes('/'))
+    const part = checking.unrendered.find(({ folder }) => folder === '' || path.startsWith(`${folder}/`))
+    if (part !== undefined) {
+      const isMeant = mentionsAccelerator(glanceText(reading.bytes), names)
+      return { ...nothing, notRendered: isMeant ? { path: part.folder || '.', reason: part.reason } : undefined }
+    }
+    const look = glanceAt(reading.bytes, names)
+    if (look === undefined) return nothing
+    const jobs = readJobs(manifestOf(checking.nameOf(path), reading.bytes))
+    return { ...nothing, look, config, jobs: jobs.filter(job => takesAccelerators({ job })) }
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    if (!(error instanceof NothingToPrice)) return { ...nothing, look: 'kubernetes', faults: error.faults }
+    const [fault] = error.faults
+    const reason = [fault?.message, fault?.hint].filter(part => part !== undefined).join('; ')
+    return { ...nothing, look: 'kubernetes', notRendered: error.reason === 'template' ? { path, reason } : undefined }
+  }
+}
+
+/** The files that each job of many refers to; a source that has to fetch them does so for all jobs together. */
+async function withReferredFiles(
+  files: readonly OpenFile[],
+  source: FileSource,
+): Promise<readonly (readonly [OpenFile, readonly ReferredFiles[]])[]> {
+  const read = () =>
+    files.map(file => {
+      const folder = resolve(source.root, folderOf(file.path))
+      return [file, file.jobs.map(job => readReferredFiles(job, folder, source))] as const
+    })
+  for (;;) {
+    const found = read()
+    if (!(await source.fetch())) return found
+  }
+}
+
+async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], checking: Checking): Promise<CheckedFile> {
+  const { path, config } = file
+  const jobs: CheckedJob[] = []
+  const findings: Finding[] = []
+  for (const [index, job] of file.jobs.entries()) {
+    if (config === undefined) continue
+    const fare = fareOf(job, referred[index] ?? new Map(), checking.tables, config)
+    findings.push(...(await checking.judge(fare, path, config, file.jobs.length)))
+    jobs.push(checkedJobOf(fare, config.team?.value, config.currency))
+  }
+  const { root } = checking.source
+  const folder = resolve(root, folderOf(path))
+  const refersTo = referred.flatMap(files => [...files.keys()].map(name => relative(root, resolve(folder, name))))
+  return {
+    path,
+    look: file.look,
+    jobs,
+    findings,
+    faults: file.faults,
+    notRendered: file.notRendered,
+    refersTo: refersTo.map(name => name.replaceAll(sep, '/')),
+    remarks: config === undefined || jobs.length === 0 ? [] : config.ignored,
+  }
+}

@@ -1,0 +1,10 @@
+import type { CheckReporter } from '../check-report.ts'
+
+/** Raised when a reader of the old form would misread the new one. */
+const schemaVersion = 1
+
+/** The outcome for programs: plain numbers with the unit in the key, US dollars; `gpufare-check.schema.json` describes it. */
+export const checkJson: CheckReporter = {
+  name: 'json',
+  render: report => JSON.stringify({ schemaVersion, ...report }, null, 2),
+}

@@ -107,11 +107,8 @@ async function checkRevision(
   head: string,
   environment: Terminal['environment'],
 ): Promise<CheckReport> {
-  const [{ checkRevisions }, { checkRules }] = await Promise.all([import('../check.ts'), import('../rules/index.ts')])
+  const { checkRevisions } = await import('../check.ts')
   const today = new Date().toISOString().slice(0, 10)
   // zeros, as git writes them, are the empty tree
-  return checkRevisions(
-    { folder, base: base ?? '0'.repeat(head.length), head, strict: false, today, environment },
-    checkRules,
-  )
+  return checkRevisions({ folder, base: base ?? '0'.repeat(head.length), head, strict: false, today, environment })
 }

@@ -1,15 +1,20 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
+import type { CheckOptions } from './commands/check.ts'
+import type { CommentOptions } from './commands/comment.ts'
 import type { EstimateOptions } from './commands/estimate.ts'
 import type { HookAction, HookRunOptions } from './commands/hook.ts'
 import type { SubmitOptions } from './commands/submit.ts'
 import { GpufareError, InputError } from './errors.ts'
 import type { PassedOn } from './quoted-manifests.ts'
+import { checkFormats, quoteFormats, readWantedFormat, type WantedFormat } from './wanted-formats.ts'
 
 /** The commands; each answers with the process's exit code. */
 export interface Commands {
   estimate(files: readonly string[], options: EstimateOptions, passedOn: PassedOn): Promise<number>
   submit(files: readonly string[], options: SubmitOptions, passedOn: PassedOn): Promise<number>
+  check(paths: readonly string[], options: CheckOptions): Promise<number>
+  comment(file: string, options: CommentOptions): Promise<number>
   hook(action: HookAction): Promise<number>
   hookRun(words: readonly string[], options: HookRunOptions): Promise<number>
 }
@@ -18,6 +23,8 @@ export interface Commands {
 const importedWhenCalled: Commands = {
   estimate: async (...given) => (await import('./commands/estimate.ts')).estimate(...given),
   submit: async (...given) => (await import('./commands/submit.ts')).submit(...given),
+  check: async (...given) => (await import('./commands/check.ts')).check(...given),
+  comment: async (...given) => (await import('./commands/comment.ts')).comment(...given),
   hook: async (...given) => (await import('./commands/hook.ts')).hook(...given),
   hookRun: async (...given) => (await import('./commands/hook.ts')).hookRun(...given),
 }
@@ -34,6 +41,12 @@ export async function run(words: readonly string[], commands: Commands = importe
     },
     submit: async (files, options) => {
       exitCode = await commands.submit(files, options, passedOn)
+    },
+    check: async (paths, options) => {
+      exitCode = await commands.check(paths, options)
+    },
+    comment: async (file, options) => {
+      exitCode = await commands.comment(file, options)
     },
     hook: async action => {
       exitCode = await commands.hook(action)
@@ -82,6 +95,8 @@ export function describeFailure(error: unknown): { readonly text: string; readon
 interface Actions {
   estimate(files: string[], options: EstimateOptions): Promise<void>
   submit(files: string[], options: SubmitOptions): Promise<void>
+  check(paths: string[], options: CheckOptions): Promise<void>
+  comment(file: string, options: CommentOptions): Promise<void>
   hook(action: HookAction): Promise<void>
   hookRun(words: string[], options: HookRunOptions): Promise<void>
 }
@@ -145,8 +160,69 @@ function commandLine(actions: Actions): Command {
     )
     .action(actions.submit)
 
+  checkCommand(program.command('check'), actions)
+  commentCommand(program.command('comment'), actions)
   hookCommand(program.command('hook'), actions)
   return program
+}
+
+function commentCommand(command: Command, actions: Actions): void {
+  command
+    .summary('post the outcome of a check below a pull or merge request, or update it')
+    .description(
+      'Posts what gpufare check --format markdown wrote as a comment, or updates the one of an earlier run, found by its hidden first line. The token comes from GITHUB_TOKEN or GITLAB_TOKEN; it is never printed.',
+    )
+    .argument('[file]', 'the comment; - reads standard input', '-')
+    .option('--github', "GitHub's pull request of this run")
+    .option('--gitlab', "GitLab's merge request of this run")
+    .option('--repo <name>', 'repository or project, where the environment does not say it')
+    .addOption(
+      new Option('--change <number>', 'pull or merge request, where the environment does not say it').argParser(
+        readNumber,
+      ),
+    )
+    .option('--dry-run', 'print the comment instead of posting it')
+    .addHelpText(
+      'after',
+      examples([
+        'gpufare comment --github cost.md',
+        'gpufare check --format markdown . | gpufare comment --gitlab',
+        'gpufare comment --github --repo team/jobs --change 12 --dry-run cost.md',
+      ]),
+    )
+    .action(actions.comment)
+}
+
+function checkCommand(command: Command, actions: Actions): void {
+  command
+    .summary('the gate: price and judge all manifests, or those that changed')
+    .description(
+      'Finds manifests in files and folders, prices and judges them, asks nothing and submits nothing. Ends with 0 within the limits, 2 where a manifest is broken, 3 over a limit, 5 with --strict where a job could not be estimated.',
+    )
+    .argument('[path...]', 'files and folders; the current folder where none is named')
+    .option('--base <revision>', 'check what changed since it parted from this revision, and show the difference')
+    .option('--exact', 'compare with the very revision of --base')
+    .option('--staged', 'check what is staged, not what lies on the disk')
+    .option('--head <revision>', 'check a revision; its files are read from git, nothing is checked out')
+    .option('--include <glob...>', 'check only files that fit, such as jobs/**/*.yaml')
+    .option('--strict', 'end with 5 where a job could not be estimated')
+    .option('--policy <file>', 'a policy file that counts whatever the repository says')
+    .addOption(formatOption(checkFormats))
+    .option('--out <file>', 'write the outcome to this file instead of printing it')
+    .option('--config <file>', 'read this gpufare.yaml instead of those found upward')
+    .option('--quiet', 'print no remarks')
+    .option('--no-color', 'print without colour')
+    .addHelpText(
+      'after',
+      examples([
+        'gpufare check .',
+        'gpufare check jobs/ --strict',
+        'gpufare check --base origin/main --format markdown',
+        'gpufare check --staged --base HEAD',
+        'gpufare check --head v2 --base v1',
+      ]),
+    )
+    .action(actions.check)
 }
 
 function hookCommand(command: Command, actions: Actions): void {
@@ -186,16 +262,26 @@ function hookCommand(command: Command, actions: Actions): void {
 /** Options of every command that shows a quote. */
 function quoteOptions(command: Command) {
   return command
-    .addOption(
-      new Option('--format <format>', 'how to print the quote')
-        .choices(['table', 'json'] as const)
-        .default('table' as const),
-    )
+    .addOption(formatOption(quoteFormats))
+    .option('--out <file>', 'write the quote to this file instead of printing it')
     .option('--all', 'show every candidate')
     .option('--explain', 'show where every figure comes from, and the arithmetic')
     .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
     .option('--quiet', 'print nothing but the quote')
     .option('--no-color', 'print without colour')
+}
+
+/** `--format F`, and any number of `--format F=FILE`. */
+function formatOption<Format extends string>(formats: readonly Format[]) {
+  const read = (text: string, earlier: readonly WantedFormat<Format>[] | undefined) => {
+    const wanted = readWantedFormat(text, formats)
+    if (wanted !== undefined) return [...(earlier ?? []), wanted]
+    throw new InvalidArgumentError(`Allowed choices are ${formats.join(', ')}, each also as ${formats[1]}=FILE.`)
+  }
+  return new Option(
+    '--format <format[=file]>',
+    `${formats.join(', ')}; with =FILE into a file, as often as wanted (default: ${formats[0]})`,
+  ).argParser(read)
 }
 
 function examples(lines: readonly string[]): string {
@@ -208,6 +294,11 @@ function readAmount(text: string): number {
   throw new InvalidArgumentError('An amount of money is a number such as 50 or 12.50.')
 }
 
+function readNumber(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('A number such as 12 is expected.')
+}
+
 function readSeconds(text: string): number {
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
   if (Number.isFinite(seconds)) return seconds
@@ -217,7 +308,14 @@ function readSeconds(text: string): number {
 /** The text of `--help` by command, the program's own under the empty name. */
 export function helpTexts(): Readonly<Record<string, string>> {
   const unused = async () => {}
-  const program = commandLine({ estimate: unused, submit: unused, hook: unused, hookRun: unused })
+  const program = commandLine({
+    estimate: unused,
+    submit: unused,
+    check: unused,
+    comment: unused,
+    hook: unused,
+    hookRun: unused,
+  })
   const texts: Record<string, string> = {}
   for (const command of [program, ...program.commands]) {
     const name = command === program ? '' : command.name()

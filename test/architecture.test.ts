@@ -15,6 +15,7 @@ const line = [
   'gpu-hints',
   'units',
   'csv',
+  'wanted-formats',
   'sourced',
   'programs',
   'terminal',
@@ -82,6 +83,8 @@ const line = [
   'source-configs',
   'checked-files',
   'check',
+  'outputs',
+  'comments',
   'commands',
   'cli',
 ]
@@ -109,6 +112,8 @@ const edges = [
   'check',
   'integrations',
   'hooks',
+  'outputs',
+  'comments',
   'commands',
   'cli',
 ]
@@ -284,7 +289,7 @@ describe('an extension point is a list', () => {
   })
 
   test('every extension folder has its interface and implementations', () => {
-    const folders = ['manifests', 'prices', 'reporters', 'rules', 'runtimes', 'schedulers', 'workloads']
+    const folders = ['comments', 'manifests', 'prices', 'reporters', 'rules', 'runtimes', 'schedulers', 'workloads']
     expect(extensions.map(({ folder }) => folder).sort()).toEqual(folders)
   })
 

@@ -19,6 +19,8 @@ async function type(typed: string) {
   const commands: Commands = {
     estimate: record('estimate'),
     submit: record('submit'),
+    check: record('check'),
+    comment: record('comment'),
     hook: record('hook'),
     hookRun: record('hookRun'),
   }
@@ -42,7 +44,7 @@ async function withoutStreams(call: () => Promise<number>) {
   }
 }
 
-const defaults = { format: 'table', color: true }
+const defaults = { color: true }
 const nothing = { schedulerArguments: [], scriptArguments: [] }
 
 describe('what is typed reaches its command', () => {
@@ -50,8 +52,20 @@ describe('what is typed reaches its command', () => {
     ['estimate a.sbatch', 'estimate', ['a.sbatch'], defaults, nothing],
     ['estimate a.sbatch b.yaml', 'estimate', ['a.sbatch', 'b.yaml'], defaults, nothing],
     ['estimate -', 'estimate', ['-'], defaults, nothing],
-    ['estimate --format json a.sbatch', 'estimate', ['a.sbatch'], { ...defaults, format: 'json' }, nothing],
-    ['estimate a.sbatch --format=json', 'estimate', ['a.sbatch'], { ...defaults, format: 'json' }, nothing],
+    [
+      'estimate --format json a.sbatch',
+      'estimate',
+      ['a.sbatch'],
+      { ...defaults, format: [{ format: 'json' }] },
+      nothing,
+    ],
+    [
+      'estimate a.sbatch --format=json',
+      'estimate',
+      ['a.sbatch'],
+      { ...defaults, format: [{ format: 'json' }] },
+      nothing,
+    ],
     ['estimate --explain --all a.sbatch', 'estimate', ['a.sbatch'], { ...defaults, explain: true, all: true }, nothing],
     ['estimate --config c.yaml a.sbatch', 'estimate', ['a.sbatch'], { ...defaults, config: 'c.yaml' }, nothing],
     ['estimate --no-color --quiet a', 'estimate', ['a'], { ...defaults, color: false, quiet: true }, nothing],
@@ -87,6 +101,20 @@ describe('what is typed reaches its command', () => {
   })
 })
 
+describe('what is typed of a check reaches it', () => {
+  test.each([
+    ['check', [], defaults],
+    ['check jobs a.yaml', ['jobs', 'a.yaml'], defaults],
+    ['check --base origin/main --exact --strict', [], { ...defaults, base: 'origin/main', exact: true, strict: true }],
+    ['check --staged --head v2', [], { ...defaults, staged: true, head: 'v2' }],
+    ['check . --include *.yaml --include a/**', ['.'], { ...defaults, include: ['*.yaml', 'a/**'] }],
+    ['check --policy p.yaml --config c.yaml', [], { ...defaults, policy: 'p.yaml', config: 'c.yaml' }],
+    ['check --format sarif --quiet', [], { ...defaults, format: [{ format: 'sarif' }], quiet: true }],
+  ])('gpufare %s', async (typed, paths, options) => {
+    expect(await type(typed)).toMatchObject({ called: [['check', paths, options]], exitCode: 0 })
+  })
+})
+
 describe('what is typed of a hook reaches it', () => {
   test.each([
     ['hook install', 'hook', 'install'],
@@ -102,12 +130,28 @@ describe('what is typed of a hook reaches it', () => {
   })
 })
 
+describe('what is typed reaches gpufare comment', () => {
+  test.each([
+    ['comment --github c.md', 'c.md', { github: true }],
+    ['comment --gitlab', '-', { gitlab: true }],
+    [
+      'comment --github --repo a/b --change 12 --dry-run c.md',
+      'c.md',
+      { github: true, repo: 'a/b', change: 12, dryRun: true },
+    ],
+  ])('gpufare %s', async (typed, file, options) => {
+    expect(await type(typed)).toMatchObject({ called: [['comment', file, options]], exitCode: 0 })
+  })
+})
+
 describe('a wrong command line ends with 2, calls nothing and says what is wrong', () => {
   test.each([
     ['', /Usage: gpufare/],
     ['estimat a.sbatch', /unknown command 'estimat'\n\(Did you mean estimate\?\)/],
     ['estimate --formt json a', /unknown option '--formt'\n\(Did you mean --format\?\)/],
-    ['estimate --format xml a', /Allowed choices are table, json/],
+    ['estimate --format xml a', /Allowed choices are table, json, markdown, html, csv, each also as json=FILE/],
+    ['estimate --format json= a', /Allowed choices are/],
+    ['comment --github --change 0 c.md', /A number such as 12 is expected/],
     ['submit --max-cost lots a', /'lots' is invalid\. An amount of money is a number such as 50/],
     ['submit --max-cost -5 a', /invalid/],
     ['submit --max-cost 1e999 a', /invalid/],
@@ -185,7 +229,14 @@ describe('a failure ends with its own exit code', () => {
       throw new GpufareError('over the limit', 3)
     }
     const { exitCode, stderr } = await withoutStreams(() =>
-      run(['submit', 'a'], { estimate: fails, submit: fails, hook: fails, hookRun: fails }),
+      run(['submit', 'a'], {
+        estimate: fails,
+        submit: fails,
+        check: fails,
+        comment: fails,
+        hook: fails,
+        hookRun: fails,
+      }),
     )
     expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: 'gpufare: over the limit\n' })
   })

@@ -1,11 +1,11 @@
 import { type PassedOn, type QuotedManifest, quoteManifests } from '../quoted-manifests.ts'
 import { findReporter } from '../reporters/index.ts'
-import { loadPaint, processTerminal, type Terminal } from '../terminal.ts'
+import { loadPaint, plainPaint, processTerminal, type Terminal } from '../terminal.ts'
 import { usDollars } from '../units.ts'
+import { isToFile, type OutputOptions, outputsOf, type QuoteFormat } from '../wanted-formats.ts'
 
 /** What `gpufare estimate` can be told. */
-export interface EstimateOptions {
-  readonly format: 'table' | 'json'
+export interface EstimateOptions extends OutputOptions<QuoteFormat> {
   readonly all?: true
   readonly explain?: true
   readonly config?: string
@@ -21,26 +21,33 @@ export async function estimate(
   terminal: Terminal = processTerminal(options.color ? undefined : false),
 ): Promise<number> {
   const quoted = await quoteManifests(paths, options, passedOn, terminal)
-  terminal.stdout.write(`${await renderQuotes(quoted, options, terminal, 'stdout')}\n`)
+  await showQuotes(quoted, options, terminal, 'stdout')
   return 0
 }
 
-/** The report of all manifests of one call, for one of the two outputs. */
-export async function renderQuotes(
+/** Writes the report in every format that is wanted: to its file, or to one of the two outputs. */
+export async function showQuotes(
   quoted: readonly QuotedManifest[],
   options: EstimateOptions,
   terminal: Terminal,
   output: 'stdout' | 'stderr',
-): Promise<string> {
+): Promise<void> {
   const report = {
     fares: quoted.flatMap(each => each.fares),
     currency: quoted[0]?.config.currency ?? usDollars,
     remarks: options.quiet === true ? [] : [...new Set(quoted.flatMap(each => each.config.ignored))],
   }
-  return findReporter(options.format).render(report, {
-    width: terminal.columns,
-    paint: await loadPaint(terminal, output),
-    all: options.all === true,
-    explain: options.explain === true,
-  })
+  const render = async (format: QuoteFormat, toFile: boolean) =>
+    findReporter(format).render(report, {
+      width: terminal.columns,
+      paint: toFile ? plainPaint : await loadPaint(terminal, output),
+      all: options.all === true,
+      explain: options.explain === true,
+    })
+  const outputs = outputsOf(options, 'table')
+  const files = outputs.filter(isToFile)
+  if (files.length > 0) await (await import('../outputs.ts')).writeFiles(files, format => render(format, true))
+  for (const { format, file } of outputs) {
+    if (file === undefined) terminal[output].write(`${await render(format, false)}\n`)
+  }
 }

@@ -10,7 +10,7 @@ import {
   rehearse,
 } from '../schedulers/index.ts'
 import { processTerminal, type Terminal, withSpinner } from '../terminal.ts'
-import { type EstimateOptions, renderQuotes } from './estimate.ts'
+import { type EstimateOptions, showQuotes } from './estimate.ts'
 
 /** What `gpufare submit` can be told. */
 export interface SubmitOptions extends EstimateOptions {
@@ -63,7 +63,7 @@ function ownTerminal(options: SubmitOptions): Terminal {
 }
 
 async function show(quoted: Quoted, options: SubmitOptions, terminal: Terminal): Promise<void> {
-  terminal.stderr.write(`${await renderQuotes(quoted, options, terminal, 'stderr')}\n`)
+  await showQuotes(quoted, options, terminal, 'stderr')
 }
 
 /** What a yes would have run. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type EstimateOptions, estimate } from '../../src/commands/estimate.ts'
 import { describeTerminal } from '../../src/terminal.ts'
 
-const options: EstimateOptions = { format: 'json', color: false }
+const options: EstimateOptions = { format: [{ format: 'json' }], color: false }
 const nothing = { schedulerArguments: [], scriptArguments: [] }
 
 /** What it prints for these paths and options of sbatch. */

@@ -80,7 +80,7 @@ function pretendTerminal(keys: readonly string[] | undefined) {
   return { terminal: describeTerminal(streams, { NO_COLOR: '1' }), shown }
 }
 
-const plain: SubmitOptions = { format: 'table', color: false }
+const plain: SubmitOptions = { color: false }
 
 async function submitWith(
   quoted: QuotedManifest | readonly [QuotedManifest, ...QuotedManifest[]],

@@ -246,7 +246,7 @@ describe('HTML', () => {
 
   test('allows only its own style and script, by their hashes', () => {
     for (const tag of ['style', 'script']) {
-      const content = new RegExp(`<${tag}>([sS]*?)</${tag}>`).exec(page)?.[1] ?? ''
+      const content = page.split(`<${tag}>`)[1]?.split(`</${tag}>`)[0] ?? ''
       const hash = createHash('sha256').update(content).digest('base64')
       expect(page).toContain(`${tag}-src 'sha256-${hash}'`)
     }

@@ -24,7 +24,7 @@ const notThere = { notRead: 'not found beside the manifest' } as const
 
 /** The files below a folder on the disk. `oddNames` are the names in bytes of those that are not UTF-8, by what they are called here. */
 export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array> = new Map()): FileSource {
-  const realRoot = lazily(() => realpathSync(root))
+  const realRoot = lazily(() => realPath(root))
   return {
     root,
     has: path => existsSync(join(root, path)),
@@ -33,7 +33,7 @@ export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array
       const target = oddName === undefined ? join(root, path) : Buffer.concat([Buffer.from(`${root}${sep}`), oddName])
       try {
         // Links are followed before the question is asked where they lead.
-        if (!isWithin(realRoot(), realpathSync(target))) return { notRead: `it lies outside ${root}` }
+        if (!isWithin(realRoot(), realPath(target))) return { notRead: `it lies outside ${root}` }
       } catch {
         return notThere
       }
@@ -42,6 +42,11 @@ export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array
     fetch: async () => false,
     forget: () => {},
   }
+}
+
+/** Byte by byte, since names need not be UTF-8. */
+function realPath(path: string | Uint8Array): string {
+  return realpathSync.native(Buffer.from(path), 'buffer').toString('latin1')
 }
 
 /** Whether a path is a folder or lies in it. */

@@ -1,5 +1,7 @@
+import { findBreaches } from './breaches.ts'
 import { type Another, asksFor, type Choice, describeDestination, describeFares, optionsFor } from './choice.ts'
 import { GpufareError } from './errors.ts'
+import { counts, describeFinding, type Finding } from './finding.ts'
 import { diffLines } from './line-diff.ts'
 import { retarget } from './manifests/index.ts'
 import { judge, type Verdict } from './policy.ts'
@@ -30,25 +32,38 @@ export async function agree(
   terminal: Terminal,
   showAll: () => Promise<void>,
 ): Promise<readonly Handover[]> {
+  const findings = await findBreaches(quoted, { environment: terminal.environment, today: today() })
+  showWarnings(findings, terminal)
   const pipedIn = quoted.some(({ manifest }) => manifest.name === 'standard input')
-  const decide = (seat: Terminal) => decideAt(seat, quoted, approved, showAll)
+  const decide = (seat: Terminal) => decideAt(seat, quoted, findings, approved, showAll)
   return pipedIn ? atKeyboard(terminal, decide) : decide(terminal)
 }
 
 async function decideAt(
   terminal: Terminal,
   quoted: Quoted,
+  findings: readonly Finding[],
   approved: Approved,
   showAll: () => Promise<void>,
 ): Promise<readonly Handover[]> {
-  const verdict = verdictOn(quoted, approved, terminal)
+  const verdict = verdictOn(quoted, approved, terminal, findings)
   if (verdict.kind === 'refuse') throw new GpufareError(verdict.reasons.join('\n'), verdict.exitCode)
   if (verdict.kind === 'ask') return askAbout(quoted, terminal, showAll)
   if (approved.quiet !== true) terminal.stderr.write(`gpufare: no question asked: ${verdict.because}\n`)
   return quoted.map(asWritten)
 }
 
-function verdictOn(quoted: Quoted, approved: Approved, terminal: Terminal): Verdict {
+/** What of the policies does not stop the jobs: warnings, and what is let pass. */
+function showWarnings(findings: readonly Finding[], terminal: Terminal): void {
+  const passing = findings.filter(finding => finding.level === 'warn' || !counts(finding))
+  for (const finding of passing) terminal.stderr.write(`${describeFinding(finding)}\n`)
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10)
+}
+
+function verdictOn(quoted: Quoted, approved: Approved, terminal: Terminal, findings: readonly Finding[] = []): Verdict {
   const fares = quoted.flatMap(each => each.fares)
   const thresholdsUsd = quoted.map(({ config }) => config.askAboveUsd?.value ?? 0)
   const { currency } = quoted[0].config
@@ -58,7 +73,7 @@ function verdictOn(quoted: Quoted, approved: Approved, terminal: Terminal): Verd
     askAboveUsd: Math.min(...thresholdsUsd) || undefined,
     canAsk: terminal.interactive,
   }
-  return judge(fares, approval, currency)
+  return judge(fares, approval, currency, findings)
 }
 
 /** Asks until the person has decided. */
@@ -117,6 +132,13 @@ async function agreeOnChange(
     return undefined
   }
   const { name, text } = original.manifest
+  const findings = await findBreaches([changed], { environment: terminal.environment, today: today() })
+  const verdict = verdictOn([changed], { yes: true }, terminal, findings)
+  if (verdict.kind === 'refuse') {
+    terminal.stderr.write(`\ngpufare: on ${choice.gpus} it would be ${verdict.reasons.join('\n')}\n\n`)
+    return undefined
+  }
+  showWarnings(findings, terminal)
   await showChange(text, changed.manifest.text, name, terminal)
   const yes = { label: `yes: ${describeFares(changed.fares, original.config.currency)}`, value: true }
   const no = { label: 'no, back to the question', value: false }

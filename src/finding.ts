@@ -1,4 +1,5 @@
-import type { Place } from './errors.ts'
+import { describePlace, type Place } from './errors.ts'
+import { plainText } from './escaping.ts'
 
 /** Every rule that a policy can name. */
 export const policyRules = [
@@ -47,4 +48,15 @@ export interface Finding {
   readonly remedy: string
   /** Present where it was let pass. */
   readonly exemption?: Exemption
+}
+
+/** Whether a finding counts: nobody let it pass. */
+export function counts({ exemption }: Finding): boolean {
+  return exemption === undefined
+}
+
+/** Two lines: place, rule and figures, then the smallest change that passes, or why it is let pass. */
+export function describeFinding({ place, rule, message, remedy, exemption }: Finding): string {
+  const below = exemption === undefined ? remedy : `let pass until ${exemption.until}: ${exemption.reason}`
+  return `${plainText(`${describePlace(place)}  ${rule}: ${message}`)}\n  ${plainText(below)}`
 }

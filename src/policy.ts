@@ -1,5 +1,6 @@
 import type { Fare } from './fare.ts'
 import { requestedQuotes } from './fare.ts'
+import { counts, describeFinding, type Finding } from './finding.ts'
 import { amountToApprove } from './quote.ts'
 import { type Currency, formatMoney } from './units.ts'
 
@@ -21,8 +22,20 @@ export type Verdict =
   | { readonly kind: 'ask' }
   | { readonly kind: 'refuse'; readonly exitCode: 3 | 4 | 5; readonly reasons: readonly string[] }
 
-/** Allow, ask or refuse. Amounts compare the P90 total as written, or the time limit's bound where only that is known. */
-export function judge(fares: readonly Fare[], approval: Approval, currency: Currency): Verdict {
+/**
+ * Allow, ask or refuse. What a policy denies is refused whoever approved it. Amounts compare the P90 total as written, or the
+ * time limit's bound where only that is known.
+ */
+export function judge(
+  fares: readonly Fare[],
+  approval: Approval,
+  currency: Currency,
+  findings: readonly Finding[] = [],
+): Verdict {
+  const denials = findings.filter(finding => finding.level === 'deny' && counts(finding))
+  if (denials.length > 0) {
+    return { kind: 'refuse', exitCode: 3, reasons: ['denied by policy', ...denials.map(describeFinding)] }
+  }
   const totalUsd = totalToApprove(fares)
   if (approval.maxCostUsd !== undefined) return judgeAmount(fares, totalUsd, approval.maxCostUsd, currency)
   if (approval.yes) return { kind: 'allow', because: '--yes' }

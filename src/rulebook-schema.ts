@@ -103,6 +103,7 @@ export const BudgetRow = z
     until: day.optional().describe('Last day'),
     'warn-at': share.optional().describe('80 where left out'),
     'deny-at': share.optional().describe('100 where left out'),
+    basis: z.enum(['p50', 'p90']).optional().describe('Figure of a job that counts; p90 where left out'),
     spent: Spent.optional().describe('Where it is written what was spent; nothing was where left out'),
   })
   .refine(

@@ -49,7 +49,7 @@ export interface Policy extends Said {
 /** Where it is written what was spent. */
 export type SpentSource =
   | { readonly from: 'nowhere' }
-  | { readonly from: 'file'; readonly file: string }
+  | { readonly from: 'file'; readonly file: string; readonly currency: Currency }
   | { readonly from: 'sacct'; readonly accounts: readonly string[] }
   /** Slurm's own budget, `GrpTRESMins`: the limit too is Slurm's. */
   | { readonly from: 'sshare'; readonly account: string }
@@ -75,6 +75,7 @@ export interface Budget extends Said {
   /** Shares of the limit, 0.8. */
   readonly warnAt: number
   readonly denyAt: number
+  readonly basis: 'p50' | 'p90'
   readonly spent: SpentSource
 }
 
@@ -139,7 +140,8 @@ export function budgetOf(row: BudgetRow, { currency, place, trusted }: RowContex
     period: periodOf(row),
     warnAt: (row['warn-at'] ?? 80) / 100,
     denyAt: (row['deny-at'] ?? 100) / 100,
-    spent: spentOf(row.spent),
+    basis: row.basis ?? 'p90',
+    spent: spentOf(row.spent, currency),
     place,
     trusted,
   }
@@ -150,9 +152,17 @@ function periodOf({ period, from, until }: BudgetRow): BudgetPeriod {
   return { kind: period ?? 'slurm' }
 }
 
-function spentOf(spent: BudgetRow['spent']): SpentSource {
-  if (spent === undefined) return { from: 'nowhere' }
-  return spent.from === 'sacct' ? { from: 'sacct', accounts: listOf(spent.account) } : spent
+function spentOf(spent: BudgetRow['spent'], currency: Currency): SpentSource {
+  switch (spent?.from) {
+    case 'sacct':
+      return { from: 'sacct', accounts: listOf(spent.account) }
+    case 'file':
+      return { ...spent, currency }
+    case 'sshare':
+      return spent
+    default:
+      return { from: 'nowhere' }
+  }
 }
 
 /** An exemption as written. */

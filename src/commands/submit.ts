@@ -1,4 +1,5 @@
 import { agree, asWritten, type Quoted, wantsNewQuote } from '../agreement.ts'
+import { notifyOfJobs } from '../notify.ts'
 import { exitWhenInterrupted } from '../programs.ts'
 import { type PassedOn, quoteManifests } from '../quoted-manifests.ts'
 import {
@@ -53,7 +54,18 @@ export async function submitQuoted(
     if (isChange && (await wantsNewQuote(error, quoted, options, terminal))) return startAgain()
     throw error
   }
-  return forwardAll(agreed, terminal)
+  const exitCode = await forwardAll(agreed, terminal)
+  if (exitCode === 0) await tellOfBudgets(quoted, terminal)
+  return exitCode
+}
+
+/** Runs the configured program where these jobs took a budget over a threshold; a fault of it is said and no more. */
+async function tellOfBudgets(quoted: Quoted, terminal: Terminal): Promise<void> {
+  if (quoted.every(({ config }) => config.notify === undefined || config.budgets.length === 0)) return
+  const today = new Date().toISOString().slice(0, 10)
+  for (const fault of await notifyOfJobs(quoted, { environment: terminal.environment, today })) {
+    terminal.stderr.write(`gpufare: nobody was told of a budget: ${fault}\n`)
+  }
 }
 
 /** The terminal of this process, which from now on ends in order when it is interrupted. */

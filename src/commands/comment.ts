@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { text as readAll } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { CommentHost } from '../comments/comment-host.ts'
 import { commentHosts, postComment } from '../comments/index.ts'
 import { GpufareError } from '../errors.ts'
@@ -20,6 +21,7 @@ export async function comment(
   path: string,
   options: CommentOptions,
   terminal: Terminal = processTerminal(),
+  pause: (milliseconds: number) => Promise<unknown> = wait,
 ): Promise<number> {
   const host = hostOf(options)
   const body = markedBody(await readBody(path, terminal), host)
@@ -31,7 +33,7 @@ export async function comment(
     terminal.stdout.write(`${body}\n`)
     return 0
   }
-  const { what, label } = await postComment(host, change, body, commentMarker)
+  const { what, label } = await postComment(host, change, body, commentMarker, pause)
   terminal.stderr.write(`gpufare: comment ${what} on ${host.title}, ${label}\n`)
   return 0
 }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { GpufareError } from '../errors.ts'
 import { plainText } from '../escaping.ts'
 import type { Call, Change, Comment, CommentHost } from './comment-host.ts'
@@ -42,7 +41,7 @@ export async function postComment(
   change: Change,
   body: string,
   marker: string,
-  pause: (milliseconds: number) => Promise<unknown> = wait,
+  pause: (milliseconds: number) => Promise<unknown>,
 ): Promise<Posted> {
   refuseOpenConnection(change)
   let waitedSeconds = 0

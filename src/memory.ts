@@ -2,16 +2,21 @@ import { layerParameterCount } from './flops.ts'
 import type { Gpu } from './gpu.ts'
 import type { Model, TransformerShape } from './model.ts'
 import { bytesPerGib } from './units.ts'
-import type { Parallelism, Precision, Workload } from './workload.ts'
+import type { Parallelism, Precision, TrainingMethod, Workload } from './workload.ts'
 
 /** Whether one GPU's memory holds its share of the work. */
 export interface MemoryFit {
   readonly verdict: 'fits' | 'tight' | 'does not fit' | 'unknown'
+  /** With what is not said taken as frameworks have it by default; absent where the batch or the sequence is not known. */
   readonly needBytes?: number
+  /** With what is not said as lean as it could be: what certainly is needed. */
+  readonly leastBytes?: number
   /** What the driver and its allocator leave of the card; absent where the GPU is not known. */
   readonly haveBytes?: number
   /** What the need is made of, largest first. */
   readonly items: readonly MemoryItem[]
+  /** What nobody said, and what `needBytes` takes for it. */
+  readonly assumed?: readonly string[]
 }
 
 /** One part of the need. */
@@ -47,9 +52,20 @@ const leanSelective = 0.36
 
 /**
  * Activations that a network without a transformer's shape keeps, in bytes of 16-bit numbers for each forward FLOP. ResNet-50 keeps
- * about 50 MB of an image and computes 8.2 GFLOP (batch 256 fits a 16 GB V100, batch 1280 an 80 GB A100).
+ * about 50 MB of an image and computes 8.2 GFLOP (batch 256 fits a 16 GB V100, batch 1280 an 80 GB A100). The wide layers of diffusion
+ * models compute more with each number: SDXL's 10 blocks of 4,096 x 640 and 60 of 1,024 x 1,280 (Podell et al., arXiv 2307.01952) keep
+ * about 60 bytes of each, with its convolutions 7 GB of an image of 1024 px for 6 TFLOP.
  */
-const activationBytesPerFlop = 0.0062
+const activationBytesPerFlop = { usual: 0.0062, diffusion: 0.0012 }
+
+/** Such a figure may be this much too large. */
+const leanFigure = 0.4
+
+/** What checkpoints leave of a network's activations: 7 of 48 GB of a ResNet of 1,000 layers (Chen et al., arXiv 1604.06174). */
+const checkpointedShare = 7 / 48
+
+/** Whisper's encoder sees 30 s as 1,500 frames, whatever the length of the text (Radford et al., arXiv 2212.04356). */
+const audioFrames = 1_500
 
 /** Adapter rank where none is said: peft's examples. */
 const usualLoraRank = 16
@@ -73,33 +89,47 @@ export function fitMemory(workload: Workload, gpu: Gpu, gpuCount: number, gpusPe
   const collectives = gpuCount > 1 ? collectiveBytes[machines] : 0
   const fixed = { what: 'CUDA context and NCCL', bytes: contextBytes + collectives }
   const needOf = (reading: Reading): Need => {
-    const split = splitOf(workload, gpuCount, reading)
+    const split = splitOf(workload, model, gpu, gpuCount, reading)
     const need =
       workload.purpose === 'train'
         ? trainingNeed(model, workload, split, reading)
         : inferenceNeed(model, workload, split)
-    return { items: [...need.items, fixed], complete: need.complete }
+    return { ...need, items: [...need.items, fixed] }
   }
 
   const usual = needOf('usual')
-  const needBytes = sumBytes(usual.items)
-  const leanestBytes = sumBytes(needOf('leanest').items)
+  const needBytes = usual.complete ? sumBytes(usual.items) : undefined
+  const leastBytes = sumBytes(needOf('leanest').items)
   return {
-    verdict: verdictOf(needBytes, leanestBytes, haveBytes, usual.complete),
-    needBytes,
+    verdict: verdictOf(needBytes, leastBytes, haveBytes),
+    ...(needBytes !== undefined && { needBytes }),
+    leastBytes,
     haveBytes,
     items: usual.items.filter(item => item.bytes > 0).sort((a, b) => b.bytes - a.bytes),
+    assumed: workload.purpose === 'train' ? assumptionsOf(model, workload, usual.split) : [],
   }
 }
 
-function verdictOf(
-  needBytes: number,
-  leanestBytes: number,
-  haveBytes: number,
-  complete: boolean,
-): MemoryFit['verdict'] {
-  if (leanestBytes > haveBytes) return 'does not fit'
-  if (!complete || needBytes > haveBytes) return 'unknown'
+/** What the usual reading takes for granted, in words. */
+function assumptionsOf(model: Model, workload: Workload, split: Split): string[] {
+  const { parallelism, activationRecompute, flashAttention, optimizer, precision, microBatch, gradientAccumulation } =
+    workload
+  const isOpen = split.data > 1 && (parallelism === undefined || parallelism.value.sharding === 'unknown')
+  return [
+    ...(precision === undefined ? ['32-bit numbers'] : []),
+    ...(optimizer === undefined ? [model.kind === 'convolutional' ? 'SGD with momentum' : 'Adam'] : []),
+    ...(isOpen ? [split.sharding === 'weights' ? 'weights and optimizer sharded' : 'nothing sharded'] : []),
+    ...(microBatch === undefined && gradientAccumulation === undefined ? ['no gradient accumulation'] : []),
+    ...(activationRecompute === undefined ? ['activations kept, not recomputed'] : []),
+    ...(flashAttention === undefined && model.shape !== undefined
+      ? ['attention scores not stored (SDPA or flash: the default of transformers since 4.36)']
+      : []),
+  ]
+}
+
+function verdictOf(needBytes: number | undefined, leastBytes: number, haveBytes: number): MemoryFit['verdict'] {
+  if (leastBytes > haveBytes) return 'does not fit'
+  if (needBytes === undefined || needBytes > haveBytes) return 'unknown'
   return needBytes > haveBytes * tightShare ? 'tight' : 'fits'
 }
 
@@ -107,6 +137,7 @@ function verdictOf(
 interface Need {
   readonly items: readonly MemoryItem[]
   readonly complete: boolean
+  readonly split: Split
 }
 
 /** How the work is cut for one GPU. */
@@ -114,7 +145,7 @@ interface Split extends Parallelism {
   readonly data: number
 }
 
-function splitOf(workload: Workload, gpuCount: number, reading: Reading): Split {
+function splitOf(workload: Workload, model: Model, gpu: Gpu, gpuCount: number, reading: Reading): Split {
   const known = workload.parallelism?.value ?? {
     tensor: 1,
     pipeline: 1,
@@ -127,14 +158,36 @@ function splitOf(workload: Workload, gpuCount: number, reading: Reading): Split 
   const tensor = Math.min(known.tensor, gpuCount)
   const pipeline = Math.max(1, Math.min(known.pipeline, Math.floor(gpuCount / tensor)))
   const data = Math.max(1, Math.floor(gpuCount / (tensor * pipeline * known.context)))
-  const guess = reading === 'leanest' ? 'weights' : 'none'
+  const method = workload.method?.value ?? 'full'
+  const guess = reading === 'leanest' ? 'weights' : usualSharding(model, method, gpu, data, tensor * pipeline)
   return { ...known, tensor, pipeline, data, sharding: known.sharding === 'unknown' ? guess : known.sharding }
+}
+
+/** Mixed precision keeps 16 bytes a parameter; more than this share of the card and data parallelism has to shard (arXiv 1910.02054). */
+export const stateBytesPerParameter = 16
+const stateShareOfMemory = 0.8
+
+/** How data-parallel ranks share their states where nobody said: not at all, unless whole they would not fit. */
+export function usualSharding(
+  model: Model,
+  method: TrainingMethod,
+  gpu: Gpu,
+  data: number,
+  modelRanks: number,
+): 'none' | 'weights' {
+  const stateBytes = model.parameterCount * (method === 'full' ? stateBytesPerParameter : 2)
+  return data > 1 && stateBytes / modelRanks > roomForStates(gpu) ? 'weights' : 'none'
+}
+
+/** Bytes of a card that weights, gradients and optimizer may fill. */
+export function roomForStates(gpu: Gpu): number {
+  return stateShareOfMemory * gpu.memoryBytes
 }
 
 function trainingNeed(model: Model, workload: Workload, split: Split, reading: Reading): Need {
   const states = stateItems(model, workload, split, reading)
   const activations = activationItems(model, workload, split, reading)
-  return { items: [...states, ...(activations ?? [])], complete: activations !== undefined }
+  return { items: [...states, ...(activations ?? [])], complete: activations !== undefined, split }
 }
 
 /** Weights, gradients and optimizer states. Mixed precision keeps 16-bit weights and gradients and an FP32 master copy. */
@@ -235,12 +288,10 @@ function activationItems(model: Model, workload: Workload, split: Split, reading
   if (samples === undefined) return undefined
   const { shape } = model
   if (shape === undefined) {
-    const width = bytesPerNumber(workload.precision?.value) / 2
-    const perSample =
-      model.forwardFlopsPerSample === undefined ? undefined : model.forwardFlopsPerSample * activationBytesPerFlop
-    return perSample === undefined ? undefined : [{ what: 'activations', bytes: samples * perSample * width }]
+    const perSample = shapelessActivationBytes(model, workload, reading)
+    return perSample === undefined ? undefined : [{ what: 'activations', bytes: samples * perSample }]
   }
-  const sequence = workload.sequenceLength?.value ?? (hasFixedLength(model) ? shape.contextLength : undefined)
+  const sequence = sequenceOf(model, shape, workload)
   if (sequence === undefined) return undefined
   const tokens = (samples * sequence) / split.context
   const vocabulary = model.kind === 'decoder' || model.kind === 'encoder-decoder' ? shape.vocabulary : 0
@@ -250,14 +301,26 @@ function activationItems(model: Model, workload: Workload, split: Split, reading
   ]
 }
 
+/** Activations of one sample of a network of known FLOPs; undefined where they are not known. */
+function shapelessActivationBytes(model: Model, workload: Workload, reading: Reading): number | undefined {
+  if (model.forwardFlopsPerSample === undefined) return undefined
+  const isLeanest = reading === 'leanest'
+  const figure =
+    activationBytesPerFlop[model.kind === 'diffusion' ? 'diffusion' : 'usual'] * (isLeanest ? leanFigure : 1)
+  const recompute = workload.activationRecompute?.value ?? (isLeanest ? 'full' : 'none')
+  const kept = recompute === 'none' ? 1 : checkpointedShare
+  return (model.forwardFlopsPerSample * figure * kept * bytesPerNumber(workload.precision?.value)) / 2
+}
+
 function bytesPerLogit(workload: Workload, reading: Reading): number {
   if (workload.framework?.value === 'hf-trainer') return logitBytes.transformers
   return reading === 'leanest' ? logitBytes.fused : logitBytes.usual
 }
 
-/** Patches of an image or frames of audio: every sample is as long as the model's input. */
-function hasFixedLength(model: Model): boolean {
-  return model.kind === 'vision-transformer' || model.kind === 'audio'
+/** Tokens of a sample; an image has as many patches as the model's input, and 30 s of sound as many frames. */
+function sequenceOf({ kind }: Model, shape: TransformerShape, workload: Workload): number | undefined {
+  if (kind === 'audio') return audioFrames
+  return workload.sequenceLength?.value ?? (kind === 'vision-transformer' ? shape.contextLength : undefined)
 }
 
 /** Samples in flight on one GPU; undefined where neither micro-batch nor global batch is known. */
@@ -284,7 +347,9 @@ function transformerActivationBytes(
   const width = bytesPerNumber(workload.precision?.value) / 2
   const recompute = workload.activationRecompute?.value ?? (reading === 'leanest' ? 'full' : 'none')
   const flash = workload.flashAttention?.value ?? true
-  const { hidden, layers, experts, heads } = shape
+  const { hidden, experts, heads } = shape
+  // A decoder layer keeps a second attention, about a third of what a layer keeps.
+  const layers = shape.layers + (4 / 3) * (shape.decoderLayers ?? 0)
   const { tensor, pipeline, interleave } = split
   const feedForward =
     experts === undefined ? shape.feedForward : (experts.perToken + experts.shared) * experts.feedForward
@@ -317,6 +382,7 @@ function inferenceNeed(model: Model, workload: Workload, split: Split): Need {
       { what: 'KV cache', bytes: (samples * sequence * cachePerToken) / (split.tensor * split.pipeline) },
     ],
     complete: true,
+    split,
   }
 }
 

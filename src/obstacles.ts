@@ -2,7 +2,7 @@ import type { Pool } from './config.ts'
 import { gpusInUse, gpusRequested } from './gpus-in-use.ts'
 import type { Job } from './job.ts'
 import { fitMemory, type MemoryFit } from './memory.ts'
-import type { Placement } from './placements.ts'
+import type { Placement, Seat } from './placements.ts'
 import { formatGib, formatGibFinely } from './units.ts'
 import type { Workload } from './workload.ts'
 
@@ -25,12 +25,12 @@ export function worstFit(job: Job, placements: readonly Placement[], workloads: 
   return ranked[0] ?? { verdict: 'unknown', items: [] }
 }
 
-/** Memory as an obstacle, with need and have. */
-export function memoryObstacles({ verdict, needBytes, haveBytes }: MemoryFit): readonly string[] {
-  if (verdict !== 'does not fit' || needBytes === undefined || haveBytes === undefined) return []
-  const isClose = formatGib(needBytes) === formatGib(haveBytes)
+/** Memory as an obstacle, with what is certainly needed and what there is. */
+export function memoryObstacles({ verdict, leastBytes, haveBytes }: MemoryFit): readonly string[] {
+  if (verdict !== 'does not fit' || leastBytes === undefined || haveBytes === undefined) return []
+  const isClose = formatGib(leastBytes) === formatGib(haveBytes)
   const format = isClose ? formatGibFinely : formatGib
-  return [`needs ${format(needBytes)} per GPU, has ${format(haveBytes)}`]
+  return [`needs ${format(leastBytes)} per GPU, has ${format(haveBytes)}`]
 }
 
 /** Number formats that a job calculates in and a GPU does not have: BF16 and FP8, since TF32 falls back to FP32 by itself. */
@@ -52,22 +52,20 @@ export function precisionObstacles(
 export function poolObstacles(
   pools: readonly Pool[],
   placements: readonly Placement[],
-  job: Job,
-  asRequested: boolean,
+  seats: readonly Seat[],
 ): readonly string[] {
   return [...new Set(pools)].flatMap(pool => {
     const inPool = placements.filter((_, index) => pools[index] === pool)
     const nodeCount = inPool.reduce((sum, placement) => sum + placement.machineCount, 0)
-    const roles = job.roles.filter(role => inPool.some(placement => placement.role === role.name))
-    const largest = Math.max(...roles.map(role => role.gpusPerReplica.value))
-    // A batch script that goes elsewhere can ask for more nodes; a pod can't be cut in two.
-    const isWhole = asRequested || job.scheduler === 'kubernetes'
+    // GPUs that are free may stand on any number of nodes; a node or a pod can't be cut in two.
+    const whole = seats.filter(({ role, unit }) => unit !== 'gpu' && inPool.some(placement => placement.role === role))
+    const largest = whole.toSorted((a, b) => b.perReplica - a.perReplica)[0]
     return [
       ...(pool.nodes !== undefined && nodeCount > pool.nodes
         ? [`needs ${nodeCount} nodes, ${pool.name} has ${pool.nodes}`]
         : []),
-      ...(isWhole && largest > pool.gpusPerNode
-        ? [`needs ${largest} GPUs in one node, a node of ${pool.name} has ${pool.gpusPerNode}`]
+      ...(largest !== undefined && largest.perReplica > pool.gpusPerNode
+        ? [`needs ${largest.perReplica} GPUs in one ${largest.unit}, a node of ${pool.name} has ${pool.gpusPerNode}`]
         : []),
     ]
   })

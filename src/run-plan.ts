@@ -1,6 +1,7 @@
 import type { Hardware } from './communication.ts'
 import { type Flops, forwardFlopsPerSample } from './flops.ts'
 import type { Gpu } from './gpu.ts'
+import { roomForStates, stateBytesPerParameter, usualSharding } from './memory.ts'
 import type { Model } from './model.ts'
 import type { Parallelism, Precision, TrainingMethod, Workload } from './workload.ts'
 
@@ -38,10 +39,6 @@ const usualSequenceLength = 1_024
 
 /** Forward FLOPs per parameter of networks without a known count: ResNet-50 does 320, VGG-16 220, EfficientNet-B4 440. */
 const usualFlopsPerParameter = 300
-
-/** Mixed precision keeps 16 bytes a parameter; more than this share of the card and data parallelism has to shard (arXiv 1910.02054). */
-const stateBytesPerParameter = 16
-const stateShareOfMemory = 0.8
 
 /** Sharded weights are gathered for every micro-batch; past a few hundred GPUs that no longer hides under the computation. */
 const mostShardingGpus = 512
@@ -141,9 +138,7 @@ function splitOver(
   const context = Math.max(1, Math.min(known.context, Math.floor(gpuCount / (tensor * pipeline))))
   const data = Math.max(1, Math.floor(gpuCount / (tensor * pipeline * context)))
   if (known.sharding !== 'unknown') return { ...known, tensor, pipeline, context, data }
-  const stateBytes = method === 'full' ? stateBytesPerParameter : 2
-  const crowded = (model.parameterCount * stateBytes) / (tensor * pipeline) > stateShareOfMemory * gpu.memoryBytes
-  const sharding = crowded && data > 1 ? 'weights' : 'none'
+  const sharding = usualSharding(model, method, gpu, data, tensor * pipeline)
   if (data > 1)
     assumed.push(sharding === 'weights' ? 'weights sharded, since whole they do not fit' : 'plain data parallel')
   return { ...known, tensor, pipeline, context, data, sharding }
@@ -161,7 +156,7 @@ function usualSplit(
 ): Parallelism {
   const batch = workload.globalBatch?.value ?? gpuCount
   const stateBytes = model.parameterCount * stateBytesPerParameter
-  const roomBytes = gpu.memoryBytes * stateShareOfMemory
+  const roomBytes = roomForStates(gpu)
   const isWide = stateBytes > roomBytes && gpuCount > mostShardingGpus
   if (!isWide && gpuCount <= batch) {
     return { tensor: 1, pipeline: 1, interleave: 1, context: 1, expert: 1, sharding: 'unknown' }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openTable } from '../src/csv.ts'
 import { fitMemory } from '../src/memory.ts'
-import type { Model } from '../src/model.ts'
+import { findModel, type Model } from '../src/model.ts'
 import { readTables } from '../src/pricing-data.ts'
 import { type Sourced, sourced } from '../src/sourced.ts'
 import { bytesPerGib } from '../src/units.ts'
@@ -150,6 +150,65 @@ describe('memory of one GPU', () => {
         },
       ),
     )
+  })
+})
+
+describe('what is not said', () => {
+  const open = (model: Model, facts: Partial<Workload> = {}): Workload => {
+    const { activationRecompute: _, flashAttention: __, ...rest } = training(model, facts)
+    return rest
+  }
+  const verdictOn = (gpuName: string, workload: Workload, gpuCount = 1) =>
+    fitMemory(workload, gpuNamed(gpuName), gpuCount, 8)
+
+  it('makes no hard no of what may be recomputed: LoRA of SDXL at 1024 px and batch 4 is made on 24 to 80 GB', () => {
+    const sdxl = findModel('stable-diffusion-xl-base-1.0', tables.models)?.value
+    if (sdxl === undefined) throw new Error('no SDXL in the table')
+    const { sequenceLength: _, ...lora } = open(sdxl, { method: said('lora'), microBatch: said(4) })
+    expect(verdictOn('h200', lora).verdict).toBe('fits')
+    expect(verdictOn('a100-80gb', lora).verdict).toBe('fits')
+    expect(verdictOn('rtx4090', lora).verdict).toBe('unknown')
+    // 60 bytes of each of 10 x 4,096 x 640 and 60 x 1,024 x 1,280 numbers, and 1 GB of its convolutions: 7 GB an image.
+    const activations = lora && itemBytes(lora, 'h200', 1, 'activations')
+    expect(activations / (4 * 7.3e9)).toBeGreaterThan(0.8)
+    expect(activations / (4 * 7.3e9)).toBeLessThan(1.25)
+  })
+
+  it('is shown as a range: Llama 2 13B under ZeRO-3 keeps 26 GB of states on each of eight, and activations or not', () => {
+    const model = decoder('13B', { layers: 40, hidden: 5120, heads: 40, vocabulary: 32_000 })
+    const workload = open(model, {
+      microBatch: said(8),
+      sequenceLength: said(4096),
+      parallelism: said({ ...plain, sharding: 'weights' }),
+    })
+    const { verdict, needBytes = 0, leastBytes = 0, haveBytes = 0 } = verdictOn('a100-80gb', workload, 8)
+    expect(verdict).toBe('unknown')
+    expect(needBytes).toBeGreaterThan(haveBytes)
+    expect(leastBytes).toBeGreaterThan((model.parameterCount * 12) / 8)
+    expect(leastBytes).toBeLessThan(haveBytes)
+  })
+
+  it('is known to be too much as soon as the leanest reading is: 44 GiB fit 78, and not surely 39', () => {
+    const workload = open(llama2, { method: said('lora'), microBatch: said(4), sequenceLength: said(1304) })
+    const large = verdictOn('a100-80gb', workload)
+    const small = verdictOn('a100-40gb', workload)
+    expect(large.verdict).toBe('fits')
+    expect(small).toMatchObject({ verdict: 'unknown', needBytes: large.needBytes, leastBytes: large.leastBytes })
+    expect(small.needBytes ?? 0).toBeGreaterThan(small.haveBytes ?? Number.POSITIVE_INFINITY)
+  })
+
+  it('is named: attention that stores no scores, activations kept', () => {
+    const { assumed = [] } = verdictOn('a100-80gb', open(llama2))
+    expect(assumed.join()).toMatch(/activations kept/)
+    expect(assumed.join()).toMatch(/SDPA/)
+    expect(verdictOn('a100-80gb', training(llama2)).assumed).toEqual([])
+  })
+
+  it('leaves the need open without a batch, and says what is certain', () => {
+    const { microBatch: _, ...rest } = training(llama2)
+    const fit = fitMemory(rest, gpuNamed('h200'), 1, 8)
+    expect(fit.needBytes).toBeUndefined()
+    expect(fit.leastBytes ?? 0).toBeGreaterThan(6 * llama2.parameterCount)
   })
 })
 

@@ -1,10 +1,11 @@
+import type { Candidate } from '../candidates.ts'
 import type { Fare } from '../fare.ts'
 import type { Quote } from '../quote.ts'
 import type { Sourced } from '../sourced.ts'
 import { type Currency, formatCount, formatDuration, formatGib, formatMoney, formatRate } from '../units.ts'
 import type { Workload } from '../workload.ts'
 import type { RenderOptions } from './reporter.ts'
-import { describeCost, describeGpus, describeOrigin, describeRuntime } from './words.ts'
+import { describeCost, describeFit, describeGpus, describeOrigin, describeRuntime } from './words.ts'
 import { wrap } from './wrap.ts'
 
 /** Each input with its origin, then the arithmetic of each candidate. */
@@ -68,11 +69,21 @@ function workloadInputs(workload: Workload): string[] {
 
 function arithmetic(quote: Quote, currency: Currency): string[] {
   return [
-    ...quote.candidate.fit.items.map(item => `memory: ${item.what} ${formatGib(item.bytes)}`),
+    ...memoryLines(quote.candidate),
     ...(quote.runtime?.working ?? []).map(step => `${step.what}: ${step.figure} [${describeOrigin(step.origin)}]`),
     ...quote.candidate.placements.map((placement, index) => priceLine(quote, placement.machine.name, index, currency)),
     `runtime ${describeRuntime(quote)} (${quote.runtime?.basis ?? 'no basis'}), ${rateWords(quote, currency)}, cost ${describeCost(quote, currency)}`,
     ...(quote.limitUsd === undefined ? [] : [`at the time limit: ${formatMoney(quote.limitUsd, currency)}`]),
+  ]
+}
+
+function memoryLines(candidate: Candidate): string[] {
+  const { items, assumed = [], leastBytes } = candidate.fit
+  const least = leastBytes === undefined ? '' : `, at least ${formatGib(leastBytes)} however it is run`
+  return [
+    ...items.map(item => `memory: ${item.what} ${formatGib(item.bytes)}`),
+    ...(items.length === 0 ? [] : [`memory: ${describeFit(candidate)}${least}`]),
+    ...(assumed.length === 0 ? [] : [`memory: assumed ${assumed.join('; ')}`]),
   ]
 }
 

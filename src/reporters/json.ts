@@ -111,8 +111,10 @@ function quoteOf(quote: Quote): object {
     memory: {
       verdict: candidate.fit.verdict,
       needBytes: candidate.fit.needBytes,
+      leastBytes: candidate.fit.leastBytes,
       haveBytes: candidate.fit.haveBytes,
       items: candidate.fit.items,
+      assumed: candidate.fit.assumed,
     },
     basis: quote.runtime?.basis,
     runtimeSeconds: quote.runtime === undefined || quote.runtime.basis === 'limit' ? undefined : quote.runtime.seconds,

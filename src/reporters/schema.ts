@@ -124,9 +124,11 @@ const Quote = z.strictObject({
   placements: z.array(Placement),
   memory: z.strictObject({
     verdict: z.enum(['fits', 'tight', 'does not fit', 'unknown']),
-    needBytes: z.number().optional(),
+    needBytes: z.number().optional().describe('with what is assumed'),
+    leastBytes: z.number().optional().describe('with what is not said as lean as it could be'),
     haveBytes: z.number().optional(),
     items: z.array(z.strictObject({ what: z.string(), bytes: z.number() })),
+    assumed: z.array(z.string()).optional().describe('what nobody said, and what was taken for it'),
   }),
   basis: z.enum(['history', 'measured', 'declared', 'model', 'limit']).optional(),
   runtimeSeconds: Range.optional().describe('of one task'),

@@ -86,12 +86,19 @@ export function describeCost(quote: Quote, currency: Currency): string {
   return low === high ? low : `${low}-${high}`
 }
 
-/** `yes, 61 of 79 GiB`, `tight, 75 of 79 GiB`, `no, 31 of 15 GiB`, `?`. */
-export function describeFit(candidate: Candidate): string {
-  const { fit } = candidate
-  if (fit.verdict === 'unknown' || fit.needBytes === undefined || fit.haveBytes === undefined) return '?'
-  const verdict = fit.verdict === 'fits' ? 'yes' : fit.verdict === 'tight' ? 'tight' : 'no'
-  return `${verdict}, ${formatGib(fit.needBytes).replace(' GiB', '')} of ${formatGib(fit.haveBytes)}`
+const fitWords = { fits: 'yes', tight: 'tight', 'does not fit': 'no', unknown: 'unsure' } as const
+
+/**
+ * `yes, 61 of 79 GiB`, `tight, 75 of 79 GiB`, `no, 31 of 15 GiB`; `unsure, 29-157 of 79 GiB` where it hangs on what is not said, and
+ * `unsure, 29+ of 79 GiB` where only a part of the need is known; `?`.
+ */
+export function describeFit({ fit: { verdict, needBytes, leastBytes, haveBytes } }: Candidate): string {
+  const isSure = verdict === 'fits' || verdict === 'tight'
+  const least = isSure ? needBytes : (leastBytes ?? needBytes)
+  if (least === undefined || haveBytes === undefined) return '?'
+  const plain = (bytes: number): string => formatGib(bytes).replace(' GiB', '')
+  const most = needBytes === undefined ? '+' : plain(needBytes) === plain(least) ? '' : `-${plain(needBytes)}`
+  return `${fitWords[verdict]}, ${plain(least)}${most} of ${formatGib(haveBytes)}`
 }
 
 /** Where it runs and what an hour costs there: `4x aws p4d.24xlarge us-east-1, $87.83/h on-demand`. */

@@ -5,8 +5,17 @@ import type { Job, Role } from './job.ts'
 import type { Machine } from './machine.ts'
 import type { MemoryFit } from './memory.ts'
 import { memoryObstacles, poolObstacles, precisionObstacles, worstFit } from './obstacles.ts'
-import { type Arrangement, arrangeRented, type Placement, placeOn, type Seat } from './placements.ts'
+import {
+  type Arrangement,
+  arrangeRented,
+  largestRented,
+  type Placement,
+  placeOn,
+  type Rented,
+  type Seat,
+} from './placements.ts'
 import type { PriceList } from './prices/index.ts'
+import { mayBeRelaid } from './spanning.ts'
 import { countOf } from './units.ts'
 import type { Workload } from './workload.ts'
 
@@ -218,19 +227,11 @@ function siteOf(
 
 function candidatesAt(site: Site, situation: Situation): readonly Candidate[] {
   const { job, workloads } = situation
-  const arrangements = arrangementsAt(site, situation)
-  return (site.asRequested ? arrangements.slice(0, 1) : arrangements).map(({ placements, remarks }) => {
+  return arrangementsAt(site, situation).map(({ placements, remarks, obstacles: unplaced = [] }) => {
     const fit = worstFit(job, placements, workloads)
     const obstacles = [
       ...site.obstacles,
-      ...(site.nodes
-        ? poolObstacles(
-            site.nodes.map(node => node.pool),
-            placements,
-            job,
-            site.asRequested,
-          )
-        : []),
+      ...unplaced,
       ...precisionObstacles(placements, workloads),
       ...memoryObstacles(fit),
     ]
@@ -238,73 +239,126 @@ function candidatesAt(site: Site, situation: Situation): readonly Candidate[] {
   })
 }
 
-function arrangementsAt(site: Site, situation: Situation): readonly Arrangement[] {
-  const seats = seatsAt(site, situation)
-  const { nodes } = site
-  if (nodes === undefined) {
-    const rented = rentedArrangements(site, seats, situation)
-    return rented.length > 0 ? rented : [asWritten(site, seats, situation)]
-  }
-  const placements = seats.flatMap((seat, index) => {
-    const machine = nodes[index]?.machine
-    return machine === undefined ? [] : [placeOn(machine, seat, situation.roles[index]?.exclusive === true)]
-  })
-  return [{ placements, remarks: [] }]
+/** Machines for a site, and why they do not do. */
+interface SiteArrangement extends Arrangement {
+  readonly obstacles?: readonly string[]
 }
 
-function rentedArrangements(site: Site, seats: readonly Seat[], { prices }: Situation): readonly Arrangement[] {
+function arrangementsAt(site: Site, situation: Situation): readonly SiteArrangement[] {
+  const seats = seatsAt(site, situation)
+  const { nodes } = site
+  if (nodes !== undefined) return [inPools(nodes, seats, situation)]
+  const { asWritten, others } = rentedAt(site, seats, situation)
+  const written = asWritten ?? unplaced(site, seats, situation)
+  return site.asRequested ? [written] : [written, ...others]
+}
+
+function inPools(nodes: readonly Node[], seats: readonly Seat[], { roles }: Situation): SiteArrangement {
+  const placements = seats.flatMap((seat, index) => {
+    const machine = nodes[index]?.machine
+    return machine === undefined ? [] : [placeOn(machine, seat, roles[index]?.exclusive === true)]
+  })
+  const pools = nodes.map(node => node.pool)
+  return { placements, remarks: [], obstacles: poolObstacles(pools, placements, seats) }
+}
+
+function rentedAt(site: Site, seats: readonly Seat[], { prices }: Situation): Rented {
   const [first] = site.devices
-  if (first === undefined || first.whole.vendor === 'unknown') return []
+  if (first === undefined || first.whole.vendor === 'unknown') return { others: [] }
   if (first.machineName !== undefined) {
     const machine = prices.machinesNamed(first.machineName)[0]
-    return machine === undefined ? [] : [{ placements: seats.map(seat => placeOn(machine, seat, true)), remarks: [] }]
+    if (machine === undefined || seats.some(seat => seat.perReplica > machine.gpuCount)) return { others: [] }
+    return { asWritten: { placements: seats.map(seat => placeOn(machine, seat, true)), remarks: [] }, others: [] }
   }
   const isOneType = site.devices.every(device => device.whole.name === first.whole.name)
   if (isOneType) return arrangeRented(seats, first.whole, prices)
   const parts = seats.map((seat, index) => {
     const whole = site.devices[index]?.whole
-    return whole === undefined || whole.vendor === 'unknown' ? undefined : arrangeRented([seat], whole, prices)[0]
+    return whole === undefined || whole.vendor === 'unknown'
+      ? undefined
+      : arrangeRented([seat], whole, prices).asWritten
   })
-  if (parts.some(part => part === undefined)) return []
+  if (parts.some(part => part === undefined)) return { others: [] }
   const known = parts.flatMap(part => part ?? [])
-  return [{ placements: known.flatMap(part => part.placements), remarks: known.flatMap(part => part.remarks) }]
+  const asWritten = { placements: known.flatMap(part => part.placements), remarks: known.flatMap(part => part.remarks) }
+  return { asWritten, others: [] }
 }
 
-/** Nodes as the manifest asks for them, of which nothing else is known: what GPU it is, who offers it, or for how much. */
-function asWritten(site: Site, seats: readonly Seat[], { roles, job, cluster }: Situation): Arrangement {
+/**
+ * Nodes or pods as the manifest asks for them, of which nothing else is known: what GPU it is, who offers it, or for how much. Where
+ * it is offered, no machine of it is large enough.
+ */
+function unplaced(site: Site, seats: readonly Seat[], { roles, job, cluster, prices }: Situation): SiteArrangement {
+  const obstacles: string[] = []
   const placements = seats.flatMap((seat, index) => {
     const role = roles[index]
-    const gpu = site.devices[index]?.whole
-    if (role === undefined || gpu === undefined) return []
+    const device = site.devices[index]
+    if (role === undefined || device === undefined) return []
+    const { whole: gpu, machineName } = device
+    const named = machineName === undefined ? undefined : prices.machinesNamed(machineName)[0]
+    const largest = named ?? (gpu.vendor === 'unknown' ? undefined : largestRented(gpu, prices))
+    if (largest !== undefined && largest.gpuCount < seat.perReplica)
+      obstacles.push(tooLarge(seat, largest, named !== undefined))
     const machine = {
       provider: cluster?.name ?? job.scheduler,
       name: role.partitions[0]?.value ?? 'node',
       gpu,
-      gpuCount: Math.max(1, role.gpusPerReplica.value),
+      gpuCount: Math.max(1, seat.perReplica),
     }
     return placeOn(machine, seat, role.exclusive)
   })
-  return { placements, remarks: [] }
+  return { placements, remarks: [], obstacles: [...new Set(obstacles)] }
 }
 
-function seatsAt(site: Site, { job, roles, workloads }: Situation): readonly Seat[] {
+function tooLarge({ perReplica, unit }: Seat, { provider, name, gpu, gpuCount }: Machine, isNamed: boolean): string {
+  const has = isNamed
+    ? `${name} has ${gpuCount}`
+    : `the largest machine known with ${gpu.name} has ${gpuCount} (${provider} ${name})`
+  return `needs ${countOf(perReplica, 'GPU')} in one ${unit === 'pod' ? 'pod' : 'node'}, ${has}`
+}
+
+function seatsAt(site: Site, situation: Situation): readonly Seat[] {
+  const { job, roles, workloads } = situation
   return roles.map((role, index) => {
     const device = site.devices[index] ?? unnamedDevice
-    const gpuCount = roles.length === 1 ? (site.gpuCount ?? role.gpuCount.value) : role.gpuCount.value
     const tensor = workloads
       .filter(workload => workload.role === role.name)
       .map(workload => workload.parallelism?.value.tensor ?? 1)
+    const relayable = job.scheduler === 'slurm' && mayBeRelaid(role, workloads)
+    const gpuCount = roles.length === 1 ? (site.gpuCount ?? role.gpuCount.value) : role.gpuCount.value
+    const { cpusPerReplica: cpus, memoryBytesPerReplica: memory } = role
     return {
       role: role.name,
       gpu: device.gpu,
-      gpuCount,
       ...(device.share !== undefined && { share: device.share }),
-      // Slurm gives as many nodes as were asked for; pods share one where they can.
-      ...(site.asRequested && site.nodes && job.scheduler === 'slurm' && { nodeCount: role.replicas.value }),
-      perNode: Math.min(gpuCount, Math.max(1, role.gpusPerReplica.value)),
+      ...shapeOf(role, gpuCount, relayable),
+      ...(cpus !== undefined && { cpus: cpus.value }),
+      ...(memory !== undefined && memory.value !== 'all' && { memoryBytes: memory.value }),
+      unit: unitOf(role, site, job, relayable),
+      relayable,
       together: Math.min(gpuCount, Math.max(1, ...tensor)),
+      joint: !(job.scheduler === 'kubernetes' && job.endless),
     }
   })
+}
+
+/** Nodes or pods as they are written, or as many more or less of them as another number of GPUs takes. */
+function shapeOf(role: Role, gpuCount: number, relayable: boolean): Pick<Seat, 'gpuCount' | 'replicas' | 'perReplica'> {
+  const replicas = Math.max(1, role.replicas.value)
+  const perReplica = Math.max(1, role.gpusPerReplica.value)
+  if (gpuCount === role.gpuCount.value) return { gpuCount, replicas, perReplica }
+  if (relayable)
+    return { gpuCount, replicas: Math.ceil(gpuCount / perReplica), perReplica: Math.min(gpuCount, perReplica) }
+  const kept = Math.min(gpuCount, replicas)
+  return { gpuCount, replicas: kept, perReplica: Math.ceil(gpuCount / kept) }
+}
+
+/** A batch script that asks for a number of GPUs and of no nodes gets them on whichever there are. */
+function unitOf(role: Role, site: Site, job: Job, relayable: boolean): Seat['unit'] {
+  if (job.scheduler === 'kubernetes') return 'pod'
+  const asksForNoNodes = role.replicas.origin.kind === 'assumed' && role.replicas.value > 1
+  const isFree = site.asRequested ? asksForNoNodes : relayable || asksForNoNodes
+  return site.nodes !== undefined && isFree ? 'gpu' : 'node'
 }
 
 function isSame(a: Candidate, b: Candidate): boolean {

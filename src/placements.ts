@@ -1,7 +1,8 @@
 import type { Gpu, UnknownGpu } from './gpu.ts'
 import type { Machine } from './machine.ts'
 import type { PriceList } from './prices/index.ts'
-import { bytesPerGigabit, formatPercent } from './units.ts'
+import type { Tier } from './prices/price-source.ts'
+import { bytesPerGigabit, countOf, formatGib, formatPercent } from './units.ts'
 
 /** One role's share of a candidate. */
 export interface Placement {
@@ -19,18 +20,30 @@ export interface Placement {
   readonly wholeMachine: boolean
 }
 
-/** GPUs of one role that need a place. */
+/** GPUs of one role that need a place: equal nodes or pods. */
 export interface Seat {
   readonly role: string
   readonly gpu: Gpu | UnknownGpu
+  /** Of all replicas together. */
   readonly gpuCount: number
   readonly share?: number
-  /** Nodes that it asks for, however few could hold it; absent = as few as it takes. */
-  readonly nodeCount?: number
-  /** GPUs in one machine as the manifest is written; kept where machines of that size are on offer. */
-  readonly perNode: number
+  /** Nodes or pods. */
+  readonly replicas: number
+  /** GPUs of one, and what else it asks for; absent = not known. */
+  readonly perReplica: number
+  readonly cpus?: number
+  readonly memoryBytes?: number
+  /**
+   * A node is a machine of its own; pods stand on one together where they fit, and none is cut in two; GPUs that are free may stand
+   * on any number of machines.
+   */
+  readonly unit: 'node' | 'pod' | 'gpu'
+  /** The nodes may be other ones than are written, in number and size. */
+  readonly relayable: boolean
   /** GPUs that have to be in one machine, since they split every layer between them (tensor parallelism). */
   readonly together: number
+  /** Its machines work on the same run, so that the network between them counts. */
+  readonly joint: boolean
 }
 
 /** Machines that hold all seats of a job. */
@@ -39,14 +52,41 @@ export interface Arrangement {
   readonly remarks: readonly string[]
 }
 
+/** Ways to rent machines for a job. */
+export interface Rented {
+  /** A machine for each node or pod as the manifest is written; absent where no machine is large enough. */
+  readonly asWritten?: Arrangement
+  /** The same GPUs in fewer machines, or in small ones that are cheaper all together, where the job can be laid so. */
+  readonly others: readonly Arrangement[]
+}
+
 /**
- * Rented machines for GPUs of one type: at the first provider that has them without idle ones, else at the first that has them.
- * Beside it, where it is cheaper by the hour, the same GPUs in smaller machines, as far as their network is known. Empty where
- * nobody offers this GPU.
+ * Rented machines for GPUs of one type. As written it is the cheapest machine that has exactly the GPUs of one node or pod, at the
+ * first provider that has one, else the one that leaves the fewest GPUs idle; other layouts are of the same provider.
  */
-export function arrangeRented(seats: readonly Seat[], whole: Gpu, prices: PriceList): readonly Arrangement[] {
-  const { best, smaller } = providerFor(seats, whole, prices)
-  return [...(best ? [best] : []), ...(smaller ? [smaller] : [])]
+export function arrangeRented(seats: readonly Seat[], whole: Gpu, prices: PriceList, tier: Tier = 'on-demand'): Rented {
+  const markets: Market[] = []
+  for (const provider of prices.providersWith(whole)) {
+    const options = prices.machinesWith(whole, provider).flatMap(machine => priced(machine, prices, tier))
+    const asWritten = asWrittenAmong(seats, options)
+    // Most often the first provider will do: the others need not be looked at.
+    if (asWritten?.shape === 'exact') return rentedIn({ options, asWritten }, seats)
+    markets.push({ options, asWritten })
+  }
+  const large = markets.flatMap(market => (market.asWritten === undefined ? [] : { ...market, ...market.asWritten }))
+  const [best] = large.toSorted(
+    (a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape) || a.idleCount - b.idleCount,
+  )
+  if (best !== undefined) return rentedIn(best, seats)
+  return markets.map(market => rentedIn(market, seats)).find(({ others }) => others.length > 0) ?? { others: [] }
+}
+
+/** The machine with the most GPUs of a type that can be rented. */
+export function largestRented(whole: Gpu, prices: PriceList): Machine | undefined {
+  return prices
+    .providersWith(whole)
+    .flatMap(provider => prices.machinesWith(whole, provider))
+    .reduce<Machine | undefined>((most, each) => (each.gpuCount > (most?.gpuCount ?? 0) ? each : most), undefined)
 }
 
 /** As many of these machines as it takes. */
@@ -59,127 +99,208 @@ interface Option {
   readonly usdPerHour: number
 }
 
+interface Market {
+  readonly options: readonly Option[]
+  readonly asWritten: WrittenArrangement | undefined
+}
+
 interface PricedArrangement extends Arrangement {
   readonly idleCount: number
-  /** Each role is in one machine, or in several that are made to work together. */
-  readonly isJoined: boolean
+  readonly machineCount: number
   readonly usdPerHour: number
 }
 
-/** What one provider has: machines as the manifest is written, and smaller ones that are cheaper all together. */
-interface ProviderChoice {
-  readonly best?: PricedArrangement
-  readonly smaller?: PricedArrangement
+/** How well machines match the nodes or pods: with as many GPUs, with more, or with fewer processors or less memory than is asked for. */
+const shapes = ['exact', 'larger', 'short'] as const
+
+interface WrittenArrangement extends PricedArrangement {
+  readonly shape: (typeof shapes)[number]
 }
 
-/** The first provider without idle GPUs; else with smaller machines and none idle; else with machines that work together; else the first. */
-function providerFor(seats: readonly Seat[], whole: Gpu, prices: PriceList): ProviderChoice {
-  const choices: ProviderChoice[] = []
-  for (const provider of prices.providersWith(whole)) {
-    const options = prices.machinesWith(whole, provider).flatMap(machine => priced(machine, prices))
-    const choice = choiceAmong(options, seats)
-    // Most often the first provider will do: the others need not be looked at.
-    if (choice.best?.isJoined && choice.best.idleCount === 0) return choice
-    if (choice.best !== undefined) choices.push(choice)
+type Choose = (seat: Seat) => Option | undefined
+
+function rentedIn({ options, asWritten }: Market, seats: readonly Seat[]): Rented {
+  const dense = fewer(seats, options)
+  const small = smaller(seats, options)
+  if (asWritten === undefined) return { others: [dense, small].filter(each => each !== undefined) }
+  return {
+    asWritten,
+    others: [
+      ...(dense !== undefined && dense.machineCount < asWritten.machineCount ? [dense] : []),
+      ...(small !== undefined && small.usdPerHour < asWritten.usdPerHour ? [small] : []),
+    ],
   }
-  const joined = choices.filter(({ best }) => best?.isJoined)
-  return joined.find(({ smaller }) => smaller?.idleCount === 0) ?? joined[0] ?? choices[0] ?? {}
 }
 
-function choiceAmong(options: readonly Option[], seats: readonly Seat[]): ProviderChoice {
-  const best = arrange(seats, options, bestOption)
-  if (best === undefined) return {}
-  const smaller = arrange(seats, options, smallerOption)
-  return smaller !== undefined && smaller.usdPerHour < best.usdPerHour ? { best, smaller } : { best }
+function asWrittenAmong(seats: readonly Seat[], options: readonly Option[]): WrittenArrangement | undefined {
+  const exact = arrange(seats, seat =>
+    cheapest(
+      seat,
+      options.filter(option => isExact(seat, option) && holds(seat, option)),
+    ),
+  )
+  if (exact !== undefined) return { ...exact, shape: 'exact' }
+  const isLarge = (seat: Seat, { machine }: Option) => machine.gpuCount >= gpusOfReplica(seat)
+  const ways = [
+    shared(seats, all =>
+      cheapest(
+        all,
+        options.filter(option => isLarge(all, option) && holds(all, option)),
+      ),
+    ),
+    arrange(seats, seat =>
+      cheapest(
+        seat,
+        options.filter(option => isLarge(seat, option) && holds(seat, option)),
+      ),
+    ),
+  ]
+  const larger = ways.find(each => each !== undefined)
+  if (larger !== undefined) return { ...larger, shape: 'larger' }
+  const short = arrange(seats, seat =>
+    cheapest(
+      seat,
+      options.filter(option => isLarge(seat, option)),
+    ),
+  )
+  return short && { ...short, shape: 'short' }
 }
 
-type Choose = (seat: Seat, options: readonly Option[]) => Option | undefined
+/** The fewest machines without an idle GPU: pods stand together, nodes become larger ones. */
+function fewer(seats: readonly Seat[], options: readonly Option[]): PricedArrangement | undefined {
+  const free = freed(seats)
+  if (free === undefined) return undefined
+  const choose = (seat: Seat) => {
+    const least = seat.unit === 'pod' ? seat.perReplica : seat.together
+    return options
+      .filter(option => option.machine.gpuCount >= least && holds(seat, option) && isFilled(seat, option))
+      .toSorted(
+        (a, b) => machinesFor(seat, a.machine) - machinesFor(seat, b.machine) || totalUsd(seat, a) - totalUsd(seat, b),
+      )[0]
+  }
+  return shared(free, choose) ?? arrange(free, choose)
+}
 
-function arrange(seats: readonly Seat[], options: readonly Option[], choose: Choose): PricedArrangement | undefined {
-  const together = shareMachines(seats, options, choose)
-  if (together !== undefined) return together
+/** Machines smaller than the nodes written, the cheapest whose network is known, without an idle GPU. */
+function smaller(seats: readonly Seat[], options: readonly Option[]): PricedArrangement | undefined {
+  const free = freed(seats)
+  if (free === undefined || free.some(seat => seat.unit === 'pod')) return undefined
+  return arrange(free, seat =>
+    cheapest(
+      seat,
+      options.filter(
+        option =>
+          option.machine.gpuCount < seat.perReplica &&
+          option.machine.gpuCount >= seat.together &&
+          option.machine.networkBytesPerSecond !== undefined &&
+          holds(seat, option) &&
+          isFilled(seat, option),
+      ),
+    ),
+  )
+}
+
+/** The seats without the bounds of nodes; undefined where these are to stay. */
+function freed(seats: readonly Seat[]): readonly Seat[] | undefined {
+  const free = seats.map(seat => (seat.unit === 'node' && seat.relayable ? { ...seat, unit: 'gpu' as const } : seat))
+  return free.some(seat => seat.unit === 'node' || seat.share !== undefined) ? undefined : free
+}
+
+function arrange(seats: readonly Seat[], choose: Choose): PricedArrangement | undefined {
   const chosen = seats.flatMap(seat => {
-    const option = choose(seat, options)
-    return option === undefined ? [] : [{ seat, ...option, count: machinesFor(seat, option.machine) }]
+    const option = choose(seat)
+    return option === undefined
+      ? []
+      : [{ seat, option, machine: option.machine, count: machinesFor(seat, option.machine) }]
   })
   if (chosen.length < seats.length) return undefined
   return {
     placements: chosen.map(({ seat, machine, count }) => placementOf(seat, machine, count, true)),
     remarks: [...new Set(chosen.flatMap(({ seat, machine, count }) => remarksOf(seat, machine, count)))],
     idleCount: sum(chosen.map(({ seat, machine }) => idleGpus(seat, machine))),
-    isJoined: chosen.every(({ machine, count }) => isJoined(machine, count)),
-    usdPerHour: sum(chosen.map(({ seat, ...option }) => totalUsd(seat, option))),
+    machineCount: sum(chosen.map(({ count }) => count)),
+    usdPerHour: sum(chosen.map(({ seat, option }) => totalUsd(seat, option))),
   }
 }
 
-/** Roles of the same job that fill machines together, such as a master of one GPU and workers of seven: each pays its part. */
-function shareMachines(
-  seats: readonly Seat[],
-  options: readonly Option[],
-  choose: Choose,
-): PricedArrangement | undefined {
+/** Pods of several roles that fill machines together, such as a master of one GPU and workers of seven: each pays its part. */
+function shared(seats: readonly Seat[], choose: Choose): PricedArrangement | undefined {
   const [first] = seats
-  if (first === undefined || seats.length < 2 || seats.some(seat => seat.share !== undefined)) return undefined
+  if (first === undefined || seats.length < 2 || seats.some(seat => seat.share !== undefined || seat.unit !== 'pod')) {
+    return undefined
+  }
+  const largest = (of: (seat: Seat) => number | undefined) => Math.max(...seats.map(seat => of(seat) ?? 0))
   const all: Seat = {
     ...first,
     gpuCount: sum(seats.map(seat => seat.gpuCount)),
-    perNode: Math.max(...seats.map(seat => seat.perNode)),
-    together: Math.max(...seats.map(seat => seat.together)),
+    replicas: sum(seats.map(seat => seat.replicas)),
+    perReplica: largest(seat => seat.perReplica),
+    cpus: largest(seat => seat.cpus),
+    memoryBytes: largest(seat => seat.memoryBytes),
+    together: largest(seat => seat.together),
   }
-  const option = choose(all, options)
-  if (option === undefined || idleGpus(all, option.machine) > 0) return undefined
+  const option = choose(all)
+  if (option === undefined || !isFilled(all, option)) return undefined
   const { machine, usdPerHour } = option
   const count = machinesFor(all, machine)
   return {
     placements: seats.map(seat => placementOf(seat, machine, machinesFor(seat, machine), false)),
     remarks: remarksOf(all, machine, count),
     idleCount: 0,
-    isJoined: isJoined(machine, count),
+    machineCount: count,
     usdPerHour: usdPerHour * count,
   }
 }
 
-/** One machine, or several that are made to work together: as the manifest is written first, without idle GPUs, fewer, cheaper. */
-function bestOption(seat: Seat, options: readonly Option[]): Option | undefined {
-  const able = options.filter(({ machine }) => machine.gpuCount >= seat.together)
-  const asWritten = able.filter(({ machine }) => machine.gpuCount >= seat.perNode)
-  const shaped = asWritten.length > 0 ? asWritten : able
-  const joined = shaped.filter(({ machine }) => isJoined(machine, machinesFor(seat, machine)))
-  return (joined.length > 0 ? joined : shaped).toSorted(
-    (a, b) =>
-      Number(idleGpus(seat, a.machine) > 0) - Number(idleGpus(seat, b.machine) > 0) ||
-      machinesFor(seat, a.machine) - machinesFor(seat, b.machine) ||
-      totalUsd(seat, a) - totalUsd(seat, b),
+function cheapest(seat: Seat, options: readonly Option[]): Option | undefined {
+  return options.toSorted(
+    (a, b) => totalUsd(seat, a) - totalUsd(seat, b) || machinesFor(seat, a.machine) - machinesFor(seat, b.machine),
   )[0]
 }
 
-/** Several machines with a network that is known: cheaper than the best option all together, and the quickest network of these. */
-function smallerOption(seat: Seat, options: readonly Option[]): Option | undefined {
-  const best = bestOption(seat, options)
-  if (best === undefined) return undefined
-  return options
-    .filter(({ machine }) => machine.gpuCount < Math.min(best.machine.gpuCount, seat.gpuCount))
-    .filter(({ machine }) => machine.gpuCount >= seat.together && machine.networkBytesPerSecond !== undefined)
-    .filter(option => totalUsd(seat, option) < totalUsd(seat, best))
-    .toSorted((a, b) => networkPerGpu(b.machine) - networkPerGpu(a.machine) || totalUsd(seat, a) - totalUsd(seat, b))[0]
+function isExact(seat: Seat, { machine }: Option): boolean {
+  return seat.share === undefined ? machine.gpuCount === seat.perReplica : machine.gpuCount >= gpusOfReplica(seat)
 }
 
-function isJoined(machine: Machine, machineCount: number): boolean {
-  return machineCount === 1 || machine.clusters === true
+/** Whether a machine has the processors and the memory for one node or pod, or for its part of the job; what is not known is believed. */
+function holds(seat: Seat, { machine }: Option): boolean {
+  const { cpus = 0, memoryBytes = 0 } = seat
+  const part = seat.unit === 'gpu' ? machine.gpuCount / seat.perReplica : 1
+  return (
+    cpus * part <= (machine.cpuCount ?? Number.POSITIVE_INFINITY) &&
+    memoryBytes * part <= (machine.memoryBytes ?? Number.POSITIVE_INFINITY)
+  )
 }
 
-function priced(machine: Machine, prices: PriceList): readonly Option[] {
-  const price = prices.priceOf(machine, 'on-demand')
+function isFilled(seat: Seat, { machine }: Option): boolean {
+  return machine.gpuCount <= seat.gpuCount && idleGpus(seat, machine) === 0
+}
+
+function priced(machine: Machine, prices: PriceList, tier: Tier): readonly Option[] {
+  const price = prices.priceOf(machine, tier) ?? prices.priceOf(machine, 'on-demand')
   return price === undefined ? [] : [{ machine, usdPerHour: price.usdPerMachineHour }]
 }
 
-/** Whole GPUs that a role's devices fill: seven slices of a seventh are one. */
-function gpusTaken({ gpuCount, share = 1 }: Seat): number {
-  return Math.ceil(gpuCount * share)
+/** Whole GPUs of one node or pod: seven slices of a seventh are one. */
+function gpusOfReplica({ perReplica, share = 1 }: Seat): number {
+  return Math.ceil(perReplica * share)
 }
 
 function machinesFor(seat: Seat, machine: Machine): number {
-  return Math.max(seat.nodeCount ?? 1, Math.ceil(gpusTaken(seat) / machine.gpuCount))
+  const { gpuCount, share, unit, replicas, perReplica } = seat
+  if (unit === 'gpu' || share !== undefined) return Math.ceil((gpuCount * (share ?? 1)) / machine.gpuCount)
+  if (perReplica > machine.gpuCount) return replicas * Math.ceil(perReplica / machine.gpuCount)
+  return unit === 'node' ? replicas : Math.ceil(replicas / podsOn(seat, machine))
+}
+
+/** Whole pods that one machine holds. */
+function podsOn({ perReplica, cpus = 0, memoryBytes = 0 }: Seat, machine: Machine): number {
+  const byCpus = machine.cpuCount === undefined || cpus === 0 ? Number.POSITIVE_INFINITY : machine.cpuCount / cpus
+  const byMemory =
+    machine.memoryBytes === undefined || memoryBytes === 0
+      ? Number.POSITIVE_INFINITY
+      : machine.memoryBytes / memoryBytes
+  return Math.max(1, Math.floor(Math.min(machine.gpuCount / perReplica, byCpus, byMemory)))
 }
 
 /** What is left over of a machine that holds slices goes to others. */
@@ -193,10 +314,6 @@ function totalUsd(seat: Seat, { machine, usdPerHour }: Option): number {
   return machinesPaid * usdPerHour
 }
 
-function networkPerGpu({ networkBytesPerSecond = 0, gpuCount }: Machine): number {
-  return networkBytesPerSecond / gpuCount
-}
-
 /** Slices are had only where others use the rest of the GPU: such a machine is not paid whole. */
 function placementOf(seat: Seat, machine: Machine, machineCount: number, wholeMachine: boolean): Placement {
   const { role, gpu, gpuCount, share } = seat
@@ -208,9 +325,22 @@ function remarksOf(seat: Seat, machine: Machine, machineCount: number): readonly
   if (seat.share !== undefined) return [`each is priced as ${formatPercent(seat.share)} of a GPU`]
   const held = machine.gpuCount * machineCount
   const idle = idleGpus(seat, machine)
+  const isApart = seat.joint && machineCount > 1 && machine.clusters !== true
   return [
     ...(idle > 0 ? [`sold ${machine.gpuCount} at a time: ${idle} of ${held} GPUs stand idle and are paid`] : []),
-    ...(isJoined(machine, machineCount) ? [] : [`${machineCount} machines, ${networkOf(machine)}`]),
+    ...(isApart ? [`${machineCount} machines, ${networkOf(machine)}`] : []),
+    ...shortages(seat, machine),
+  ]
+}
+
+function shortages(seat: Seat, machine: Machine): readonly string[] {
+  const { cpus = 0, memoryBytes = 0 } = seat
+  if (seat.unit === 'gpu') return []
+  const { cpuCount = cpus, memoryBytes: heldBytes = memoryBytes } = machine
+  const lacking = (asked: string, had: string) => `asks for ${asked} a ${seat.unit}, ${machine.name} has ${had}`
+  return [
+    ...(cpus > cpuCount ? [lacking(countOf(cpus, 'CPU'), String(cpuCount))] : []),
+    ...(memoryBytes > heldBytes ? [lacking(formatGib(memoryBytes), formatGib(heldBytes))] : []),
   ]
 }
 

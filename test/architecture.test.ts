@@ -47,6 +47,7 @@ const line = [
   'machine',
   'prices',
   'workloads',
+  'spanning',
   'referred-files',
   'flops',
   'memory',
@@ -302,7 +303,7 @@ describe('an extension point is a list', () => {
 
   test.each(extensions)('every implementation in $folder is in the list of its index.ts', extension => {
     const index = sources.get(`${extension.folder}/index.ts`)?.text ?? ''
-    const lists = index.matchAll(/^(?:export )?const \w+(?:: [^=]+)? = \[([^\]]*)\]/gm)
+    const lists = index.matchAll(/^(?:export )?const \w+(?:: [^=]+)? = (?:\(\) => )?\[([^\]]*)\]/gm)
     const listed = Array.from(lists, ([, list = '']) => list.split(',').map(one => one.trim())).flat()
     expect(extension.implementations.filter(name => !listed.includes(name))).toEqual([])
   })

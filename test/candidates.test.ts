@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Candidate, findCandidates } from '../src/candidates.ts'
+import { findCommandLines } from '../src/command-lines.ts'
 import { type Config, emptyConfig, type Pool } from '../src/config.ts'
 import { openTable } from '../src/csv.ts'
 import { warnOfGpuTypes } from '../src/gpu-choices.ts'
@@ -16,17 +17,18 @@ const prices =
   openTable(`provider,machine,region,gpu,gpu_count,cpu_count,memory_gib,on_demand_usd_h,spot_usd_h,reserved_1y_usd_h,reserved_3y_usd_h,as_of,source
 aws,p4d.24xlarge,us-east-1,a100-40gb,8,,,21.96,,,,2026,list
 aws,p4de.24xlarge,us-east-1,a100-80gb,8,,,27.45,,,,2026,list
-aws,g4dn.xlarge,us-east-1,t4,1,,,0.526,,,,2026,list
-aws,g4dn.2xlarge,us-east-1,t4,1,,,0.752,,,,2026,list
-aws,g4dn.16xlarge,us-east-1,t4,1,,,4.352,,,,2026,list
-aws,g4dn.12xlarge,us-east-1,t4,4,,,3.912,,,,2026,list
-aws,g4dn.metal,us-east-1,t4,8,,,7.824,,,,2026,list
+aws,g4dn.xlarge,us-east-1,t4,1,4,16,0.526,,,,2026,list
+aws,g4dn.2xlarge,us-east-1,t4,1,8,32,0.752,,,,2026,list
+aws,g4dn.16xlarge,us-east-1,t4,1,64,256,4.352,,,,2026,list
+aws,g4dn.12xlarge,us-east-1,t4,4,48,192,3.912,,,,2026,list
+aws,g4dn.metal,us-east-1,t4,8,96,384,7.824,,,,2026,list
 aws,p5.4xlarge,us-east-1,h100-80gb,1,,,6.88,,,,2026,list
 aws,p5.48xlarge,us-east-1,h100-80gb,8,,,55.04,,,,2026,list
 aws,g6e.12xlarge,us-east-1,l40s,4,,,10.5,,,,2026,list
 aws,g6e.48xlarge,us-east-1,l40s,8,,,30.1,,,,2026,list
 aws,p5en.48xlarge,us-east-1,h200,8,,,63.3,,,,2026,list
 gcp,a2-highgpu-1g,us-central1,a100-40gb,1,,,3.67,,,,2026,list
+gcp,a2-highgpu-2g,us-central1,a100-40gb,2,,,7.35,,,,2026,list
 gcp,a2-highgpu-4g,us-central1,a100-40gb,4,,,14.69,,,,2026,list
 `)
 const networks =
@@ -54,6 +56,10 @@ interface Wish {
   readonly partition?: string
   readonly exclusive?: boolean
   readonly deviceShare?: DeviceShare
+  readonly cpus?: number
+  readonly memoryGib?: number
+  /** The command that starts the work. */
+  readonly starts?: string
 }
 
 function roleOf(wish: Wish): Role {
@@ -67,10 +73,17 @@ function roleOf(wish: Wish): Role {
     ...(wish.deviceShare && { deviceShare: wish.deviceShare }),
     exclusive,
     partitions: wish.partition === undefined ? [] : [written(wish.partition)],
-    commandLines: [],
+    ...(wish.cpus !== undefined && { cpusPerReplica: written(wish.cpus) }),
+    ...(wish.memoryGib !== undefined && { memoryBytesPerReplica: written(wish.memoryGib * 2 ** 30) }),
+    commandLines: wish.starts === undefined ? [] : commandLinesOf(wish.starts, replicas),
     tasks: 1,
     concurrentTasks: 1,
   }
+}
+
+function commandLinesOf(command: string, nodes: number): Role['commandLines'] {
+  const variables = { SLURM_NNODES: String(nodes) }
+  return findCommandLines(command, { file: 'train.sbatch', firstLine: 3, variables, arguments: [] }).commandLines
 }
 
 function jobOf(wishes: readonly Wish[], more: Partial<Job> = {}): Job {
@@ -87,6 +100,9 @@ function jobOf(wishes: readonly Wish[], more: Partial<Job> = {}): Job {
     ...more,
   }
 }
+
+/** A command that starts a process for each of eight GPUs on whichever nodes it gets. */
+const spanning = 'srun -n 8 python train.py'
 
 interface Setting {
   readonly config?: Partial<Config>
@@ -239,17 +255,67 @@ describe('the GPUs asked for', () => {
     expect(wordsOf(job)[0]).toBe('* 8x h100-80gb on 1x aws p5.48xlarge + 8x t4 on 1x aws g4dn.metal')
   })
 
-  test('of roles of one type fill a machine together', () => {
-    const job = jobOf([
+  test('of pods fill a machine together where none is sold of their size', () => {
+    const wishes = [
       { name: 'master', gpus: ['a100-80gb'], perReplica: 1 },
       { name: 'worker', gpus: ['a100-80gb'], replicas: 7, perReplica: 1 },
-    ])
+    ]
+    const job = jobOf(wishes, { scheduler: 'kubernetes', kind: 'PyTorchJob' })
     const [requested] = requestedOf(job)
     expect(requested?.placements.map(each => [each.gpuCount, each.wholeMachine])).toEqual([
       [1, false],
       [7, false],
     ])
     expect(requested?.remarks).toEqual([])
+  })
+
+  test('are in a machine for each node, however few machines could hold them', () => {
+    const words = requestedOf(jobOf([{ gpus: ['a100-40gb'], replicas: 3, perReplica: 2 }])).map(inWords)
+    expect(words).toEqual(['* 6x a100-40gb on 3x gcp a2-highgpu-2g'])
+  })
+
+  test.each([1, 3, 4, 9])('are in the cheapest machine of that size, of %i nodes as of one', replicas => {
+    const words = requestedOf(jobOf([{ gpus: ['t4'], replicas, perReplica: 1 }])).map(inWords)
+    expect(words).toEqual([`* ${replicas}x t4 on ${replicas}x aws g4dn.xlarge`])
+  })
+
+  test('are in a machine for each pod, and pods that fill a larger one together are another candidate', () => {
+    const pods = jobOf([{ gpus: ['t4'], replicas: 4, perReplica: 1 }], { scheduler: 'kubernetes', kind: 'Job' })
+    const words = wordsOf(pods).filter(each => each.includes('x t4'))
+    expect(words).toEqual(['* 4x t4 on 4x aws g4dn.xlarge', '4x t4 on 1x aws g4dn.12xlarge'])
+  })
+
+  test('are in a machine with the processors and the memory that a node asks for', () => {
+    const machineFor = (wish: Wish) => requestedOf(jobOf([{ gpus: ['t4'], perReplica: 1, ...wish }])).map(inWords)
+    expect(machineFor({ cpus: 4, memoryGib: 16 })).toEqual(['* 1x t4 on 1x aws g4dn.xlarge'])
+    expect(machineFor({ cpus: 6 })).toEqual(['* 1x t4 on 1x aws g4dn.2xlarge'])
+    expect(machineFor({ memoryGib: 100 })).toEqual(['* 1x t4 on 1x aws g4dn.16xlarge'])
+    // Only the machine of eight has so much, and 7 of its GPUs stand idle.
+    expect(machineFor({ memoryGib: 300 })).toEqual(['* 1x t4 on 1x aws g4dn.metal'])
+  })
+
+  test('say what a machine lacks where none has the processors or the memory', () => {
+    const [requested] = requestedOf(jobOf([{ gpus: ['t4'], perReplica: 8, cpus: 128, memoryGib: 512 }]))
+    expect(requested && inWords(requested)).toBe('* 8x t4 on 1x aws g4dn.metal')
+    expect(requested?.remarks).toEqual([
+      'asks for 128 CPUs a node, g4dn.metal has 96',
+      'asks for 512 GiB a node, g4dn.metal has 384 GiB',
+    ])
+  })
+
+  test('of more than any machine has in one pod fit nowhere, and the largest machine is named', () => {
+    const job = jobOf([{ gpus: ['h100'], perReplica: 2000 }], { scheduler: 'kubernetes', kind: 'Job' })
+    const [requested, ...others] = candidatesOf(job)
+    expect(requested?.placements[0]).toMatchObject({ gpuCount: 2000, machine: { provider: 'kubernetes' } })
+    expect(requested?.obstacles).toEqual([
+      'needs 2,000 GPUs in one pod, the largest machine known with h100-80gb has 8 (aws p5.48xlarge)',
+    ])
+    expect(others.filter(each => each.obstacles.length === 0)).toEqual([])
+  })
+
+  test('of more than the instance type named has do not fit it', () => {
+    const job = jobOf([{ gpus: ['p4d.24xlarge'], basis: 'instance', perReplica: 16 }], { scheduler: 'kubernetes' })
+    expect(requestedOf(job).map(each => each.obstacles)).toEqual([['needs 16 GPUs in one pod, p4d.24xlarge has 8']])
   })
 
   test('are none for a job without GPUs', () => {
@@ -259,10 +325,10 @@ describe('the GPUs asked for', () => {
 
 describe('the other candidates', () => {
   test('of eight A100 are the neighbours that somebody rents, among them eight T4 in one machine and in eight', () => {
-    expect(wordsOf(jobOf([{ gpus: ['a100-40gb'] }]))).toEqual([
+    expect(wordsOf(jobOf([{ gpus: ['a100-40gb'], starts: spanning }]))).toEqual([
       '* 8x a100-40gb on 1x aws p4d.24xlarge',
       '8x t4 on 1x aws g4dn.metal',
-      '8x t4 on 8x aws g4dn.2xlarge',
+      '8x t4 on 8x aws g4dn.xlarge',
       '8x a100-80gb on 1x aws p4de.24xlarge',
       '8x l40s on 1x aws g6e.48xlarge',
       '8x h100-80gb on 1x aws p5.48xlarge',
@@ -271,9 +337,67 @@ describe('the other candidates', () => {
   })
 
   test('in several small machines say that the network decides', () => {
-    const candidates = candidatesOf(jobOf([{ gpus: ['t4'] }]))
-    const small = candidates.find(each => inWords(each) === '8x t4 on 8x aws g4dn.2xlarge')
-    expect(small?.remarks).toEqual(['8 machines, the network between them decides: 10 Gbit/s'])
+    const candidates = candidatesOf(jobOf([{ gpus: ['t4'], starts: spanning }]))
+    const small = candidates.find(each => inWords(each) === '8x t4 on 8x aws g4dn.xlarge')
+    expect(small?.remarks).toEqual(['8 machines, the network between them decides: 5 Gbit/s'])
+  })
+
+  test('in several small machines have their part of the processors that the node asks for', () => {
+    const words = wordsOf(jobOf([{ gpus: ['t4'], cpus: 64, starts: spanning }]))
+    expect(words).toContain('8x t4 on 8x aws g4dn.2xlarge')
+  })
+
+  test.each([
+    ['a launcher of one node', 'torchrun --standalone --nproc_per_node=8 train.py'],
+    ['a launcher that nothing starts on the other nodes', 'torchrun --nnodes=1 --nproc_per_node=8 train.py'],
+    [
+      'processes that meet on this very machine',
+      'srun torchrun --nproc_per_node=8 --rdzv_endpoint=localhost:0 train.py',
+    ],
+    ['one process for all GPUs', 'srun -n 1 python train.py'],
+    ['a launcher that is not known', 'python train.py'],
+    ['nodes that are written down', 'srun -N 1 -n 8 python train.py'],
+  ])('stay on their node with %s', (_, starts) => {
+    const words = wordsOf(jobOf([{ gpus: ['t4'], starts }])).filter(each => each.includes('x t4'))
+    expect(words).toEqual(['* 8x t4 on 1x aws g4dn.metal'])
+  })
+
+  test.each([
+    'srun -n 8 python train.py',
+    'mpirun -np 8 python train.py',
+    'srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node=8 --rdzv_endpoint=$HEAD:29500 train.py',
+    'deepspeed --hostfile hosts train.py',
+  ])('may be on more nodes with %s', starts => {
+    expect(wordsOf(jobOf([{ gpus: ['t4'], starts }]))).toContain('8x t4 on 8x aws g4dn.xlarge')
+  })
+
+  test('may be on fewer nodes where the launcher takes the nodes it gets', () => {
+    const fewer = (starts: string) => wordsOf(jobOf([{ gpus: ['t4'], replicas: 4, perReplica: 1, starts }]))
+    expect(fewer('srun -n 4 python train.py')).toContain('4x t4 on 1x aws g4dn.12xlarge')
+    expect(fewer('./train')).not.toContain('4x t4 on 1x aws g4dn.12xlarge')
+  })
+
+  test('of a node larger than any machine are on several, where the launcher can do it', () => {
+    const [requested, ...others] = candidatesOf(
+      jobOf([{ gpus: ['h100'], perReplica: 16, starts: 'srun -n 16 ./train' }]),
+    )
+    expect(requested?.obstacles).toHaveLength(1)
+    const able = others.filter(each => each.obstacles.length === 0).map(inWords)
+    expect(able).toContain('16x h100-80gb on 2x aws p5.48xlarge')
+  })
+
+  test('of a pod are in one machine, never in several', () => {
+    const job = jobOf([{ gpus: ['t4'], perReplica: 4, starts: 'torchrun --nproc_per_node=4 train.py' }], {
+      scheduler: 'kubernetes',
+      kind: 'Job',
+    })
+    const counts = candidatesOf(job).flatMap(each => each.placements.map(({ machineCount }) => machineCount))
+    expect(new Set(counts)).toEqual(new Set([1]))
+  })
+
+  test('of a service say nothing of a network, since its pods work each on their own', () => {
+    const service = { scheduler: 'kubernetes', kind: 'Deployment', endless: true } as const
+    expect(requestedOf(jobOf([{ gpus: ['t4'], replicas: 3, perReplica: 1 }], service))[0]?.remarks).toEqual([])
   })
 
   test('are not split over small machines whose network is not known', () => {
@@ -287,11 +411,13 @@ describe('the other candidates', () => {
   })
 
   test('are those that the manifest names', () => {
-    const job = jobOf([{ gpus: ['a100-40gb'] }], { declarations: { gpus: written(['16xt4', 'l40s']) } })
+    const job = jobOf([{ gpus: ['a100-40gb'], starts: spanning }], {
+      declarations: { gpus: written(['16xt4', 'l40s']) },
+    })
     expect(wordsOf(job, { config: { candidates: [written('h100')] } })).toEqual([
       '* 8x a100-40gb on 1x aws p4d.24xlarge',
       '16x t4 on 2x aws g4dn.metal',
-      '16x t4 on 16x aws g4dn.2xlarge',
+      '16x t4 on 16x aws g4dn.xlarge',
       '8x l40s on 1x aws g6e.48xlarge',
     ])
   })
@@ -320,7 +446,18 @@ describe('in a cluster of the configuration', () => {
     const job = jobOf([{ gpus: ['a100'], partition: 'a100', replicas: 2, perReplica: 4 }])
     expect(wordsOf(job, { config: clusterWith(pools) })).toEqual([
       '* 8x a100-80gb on 2x ada a100',
-      '8x t4 on 1x ada t4',
+      '8x t4 on 2x ada t4',
+    ])
+  })
+
+  test('a job goes on other nodes than it asks for only where its launcher takes what it gets', () => {
+    const wish = { gpus: ['t4'], partition: 't4', perReplica: 8 }
+    const elsewhere = (starts: string) => candidatesOf(jobOf([{ ...wish, starts }]), { config: clusterWith(pools) })[1]
+    const spread = elsewhere('srun -n 8 python train.py')
+    expect(spread && inWords(spread)).toBe('8x a100-80gb on 2x ada a100')
+    expect(spread?.obstacles).toEqual([])
+    expect(elsewhere('torchrun --standalone --nproc_per_node=8 train.py')?.obstacles).toEqual([
+      'needs 8 GPUs in one node, a node of a100 has 4',
     ])
   })
 
@@ -364,7 +501,7 @@ describe('in a cluster of the configuration', () => {
     const job = jobOf([{ gpus: ['t4'], perReplica: 8 }], { scheduler: 'kubernetes', kind: 'Job' })
     const other = candidatesOf(job, { config: clusterWith(pools, 'kubernetes') })[1]
     expect(other && inWords(other)).toBe('8x a100-80gb on 2x ada a100')
-    expect(other?.obstacles).toEqual(['needs 8 GPUs in one node, a node of a100 has 4'])
+    expect(other?.obstacles).toEqual(['needs 8 GPUs in one pod, a node of a100 has 4'])
   })
 
   test('a type that it does not have is an obstacle, and its list price is shown all the same', () => {

@@ -109,6 +109,5 @@ async function checkRevision(
 ): Promise<CheckReport> {
   const { checkRevisions } = await import('../check.ts')
   const today = new Date().toISOString().slice(0, 10)
-  // zeros, as git writes them, are the empty tree
-  return checkRevisions({ folder, base: base ?? '0'.repeat(head.length), head, strict: false, today, environment })
+  return checkRevisions({ folder, base, head, strict: false, today, environment })
 }

@@ -41,13 +41,13 @@ function describeDenials(denials: readonly Finding[]): string {
     `gpufare: push stopped, ${countOf(denials.length, 'finding')} over the limits`,
     ...shown,
     ...more(denials.length),
-    '  to go on: ask for less; or have it exempted, with a reason and a date; or git push --no-verify',
+    '  to go on: ask for less; or have it exempted, with a reason and a last day; or git push --no-verify',
   ].join('\n')
 }
 
 function describeBroken(faults: readonly Fault[]): string {
   return [
-    `gpufare: push stopped, ${countOf(faults.length, 'fault')} in manifests`,
+    `gpufare: push stopped, ${countOf(faults.length, 'fault')} in manifests or the configuration`,
     ...faults.slice(0, mostFindings).map(fault => `  ${plainText(describeFault(fault))}`),
     ...more(faults.length),
     '  to go on: mend them; or git push --no-verify',

@@ -42,7 +42,9 @@ function print(text) {
     while (written < bytes.length) written += writeSync(1, bytes, written)
   } catch {
     // a pipe that is full for the moment, or closed, is the stream's to deal with
-    process.stdout.on('error', () => {})
+    process.stdout.on('error', error => {
+      if (error.code !== 'EPIPE') process.exitCode = 1
+    })
     process.stdout.write(bytes.subarray(written))
   }
 }

@@ -1,6 +1,7 @@
 import { findBreaches } from './breaches.ts'
 import { type Another, asksFor, type Choice, describeDestination, describeFares, optionsFor } from './choice.ts'
 import { GpufareError } from './errors.ts'
+import { plainText } from './escaping.ts'
 import { counts, describeFinding, type Finding } from './finding.ts'
 import { diffLines } from './line-diff.ts'
 import { retarget } from './manifests/index.ts'
@@ -8,7 +9,7 @@ import { judge, type Verdict } from './policy.ts'
 import { ask, type Dialogue } from './prompt.ts'
 import { type QuotedManifest, quoteText } from './quoted-manifests.ts'
 import { type Handover, handoverOf, type ManifestChanged } from './schedulers/index.ts'
-import { atKeyboard, loadPaint, type Terminal } from './terminal.ts'
+import { atKeyboard, loadPaint, type Terminal, tell } from './terminal.ts'
 
 /** What was approved before anybody could be asked. */
 export interface Approved {
@@ -49,14 +50,14 @@ async function decideAt(
   const verdict = verdictOn(quoted, approved, terminal, findings)
   if (verdict.kind === 'refuse') throw new GpufareError(verdict.reasons.join('\n'), verdict.exitCode)
   if (verdict.kind === 'ask') return askAbout(quoted, terminal, showAll)
-  if (approved.quiet !== true) terminal.stderr.write(`gpufare: no question asked: ${verdict.because}\n`)
+  if (approved.quiet !== true) tell(terminal, `no question asked: ${verdict.because}`)
   return quoted.map(asWritten)
 }
 
 /** What of the policies does not stop the jobs: warnings, and what is let pass. */
 function showWarnings(findings: readonly Finding[], terminal: Terminal): void {
   const passing = findings.filter(finding => finding.level === 'warn' || !counts(finding))
-  for (const finding of passing) terminal.stderr.write(`${describeFinding(finding)}\n`)
+  for (const finding of passing) terminal.stderr.write(`${plainText(describeFinding(finding))}\n`)
 }
 
 function today(): string {
@@ -128,14 +129,14 @@ async function agreeOnChange(
 ): Promise<Handover | undefined> {
   const changed = changeTo(original, choice)
   if (changed instanceof GpufareError) {
-    terminal.stderr.write(`\ngpufare: ${[changed.message, changed.hint ?? []].flat().join('\n  ')}\n\n`)
+    tell(terminal, `${[changed.message, changed.hint ?? []].flat().join('\n  ')}\n`)
     return undefined
   }
   const { name, text } = original.manifest
   const findings = await findBreaches([changed], { environment: terminal.environment, today: today() })
   const verdict = verdictOn([changed], { yes: true }, terminal, findings)
   if (verdict.kind === 'refuse') {
-    terminal.stderr.write(`\ngpufare: on ${choice.gpus} it would be ${verdict.reasons.join('\n')}\n\n`)
+    tell(terminal, `on ${choice.gpus} it would be ${verdict.reasons.join('\n')}\n`)
     return undefined
   }
   showWarnings(findings, terminal)
@@ -166,7 +167,8 @@ function changeTo(original: QuotedManifest, { gpus, target }: Another): QuotedMa
 async function showChange(before: string, after: string, name: string, terminal: Terminal): Promise<void> {
   const paint = await loadPaint(terminal, 'stderr')
   const colours = { '-': paint.red, '+': paint.green, '@': paint.cyan }
-  const lines = [`--- ${name}`, `+++ ${name}, changed`, ...diffLines(before, after)].map((line, index) => {
+  const lines = [`--- ${name}`, `+++ ${name}, changed`, ...diffLines(before, after)].map((exactLine, index) => {
+    const line = exactLine.split('\t').map(plainText).join('\t')
     const sign = line.charAt(0)
     if (index < 2) return paint.bold(line)
     return sign === '-' || sign === '+' || sign === '@' ? colours[sign](line) : line

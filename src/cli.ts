@@ -6,6 +6,7 @@ import type { EstimateOptions } from './commands/estimate.ts'
 import type { HookAction, HookRunOptions } from './commands/hook.ts'
 import type { SubmitOptions } from './commands/submit.ts'
 import { GpufareError, InputError } from './errors.ts'
+import { plainLines } from './escaping.ts'
 import type { PassedOn } from './quoted-manifests.ts'
 import { checkFormats, quoteFormats, readWantedFormat, type WantedFormat } from './wanted-formats.ts'
 
@@ -73,10 +74,10 @@ function cutAtDashes(words: readonly string[]): [string[], string[]] {
 /** What a failure has to say on stderr, empty where it was said already, and the exit code it ends with. */
 export function describeFailure(error: unknown): { readonly text: string; readonly exitCode: number } {
   // each of its lines begins with the place, so that editors and terminals can follow it
-  if (error instanceof InputError) return { text: `${error.message}\n`, exitCode: error.exitCode }
+  if (error instanceof InputError) return { text: `${plainLines(error.message)}\n`, exitCode: error.exitCode }
   if (error instanceof GpufareError) {
     const hint = error.hint === undefined ? '' : `  ${error.hint}\n`
-    return { text: `gpufare: ${error.message}\n${hint}`, exitCode: error.exitCode }
+    return { text: plainLines(`gpufare: ${error.message}\n${hint}`), exitCode: error.exitCode }
   }
   // commander prints its own words; help and version, which were asked for, end with 0
   if (error instanceof CommanderError) return { text: '', exitCode: error.exitCode === 0 ? 0 : 2 }
@@ -86,7 +87,7 @@ export function describeFailure(error: unknown): { readonly text: string; readon
   }
   const trace = error instanceof Error ? error.stack : String(error)
   return {
-    text: `${trace}\ngpufare: this is a fault in gpufare ${packageJson.version}; report it with these lines\n`,
+    text: `${plainLines(String(trace))}\ngpufare: this is a fault in gpufare ${packageJson.version}; report it with these lines\n`,
     exitCode: 1,
   }
 }
@@ -109,6 +110,8 @@ function commandLine(actions: Actions): Command {
     )
     .version(packageJson.version)
     .configureHelp({ helpWidth: 80 })
+    // commander repeats what was typed
+    .configureOutput({ writeErr: text => process.stderr.write(plainLines(text)) })
     .showHelpAfterError('(--help shows what can be typed)')
     .exitOverride()
     .addHelpText(

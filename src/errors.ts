@@ -1,3 +1,5 @@
+import { plainText } from './escaping.ts'
+
 /** Where something stands: a file (or "standard input"), its line and column, both counted from 1. */
 export interface Place {
   readonly file: string
@@ -54,8 +56,8 @@ export function describePlace(place: Place): string {
     .join(':')
 }
 
-/** One line for one fault: place, message and hint. */
+/** One line of plain text for one fault: place, message and hint. */
 export function describeFault(fault: Fault): string {
   const hint = fault.hint === undefined ? '' : ` (${fault.hint})`
-  return `${describePlace(fault.place)}  ${fault.message}${hint}`
+  return plainText(`${describePlace(fault.place)}  ${fault.message}${hint}`)
 }

@@ -23,6 +23,16 @@ export function plainText(text: string): string {
     .replace(/##(?=[\w-]*\[)/g, '# #')
 }
 
+/** Sentences, one a line, each as plain text. */
+export function plainLines(text: string): string {
+  return text.split('\n').map(plainText).join('\n')
+}
+
+/** JSON that means the same and orders nothing: what JSON itself leaves as it is (8-bit controls, direction marks) is spelled out. */
+export function visibleJson(json: string): string {
+  return json.replace(unseen, character => (character === '\n' ? character : spellOut(character)))
+}
+
 function spellOut(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

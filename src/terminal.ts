@@ -1,5 +1,7 @@
 import { fstatSync, openSync, statSync, writeSync } from 'node:fs'
 import { isatty, ReadStream } from 'node:tty'
+import { GpufareError } from './errors.ts'
+import { plainLines } from './escaping.ts'
 
 /** Where keys come from. */
 export type Input = NodeJS.ReadableStream & {
@@ -102,8 +104,9 @@ const plainStdout: Output = {
     let rest = Buffer.from(chunk)
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(fileDescriptors.stdout, rest))
-    } catch {
+    } catch (error) {
       // A pipe that is full for the moment, or closed, is the stream's to deal with.
+      if (!isSystemError(error) || (error.code !== 'EAGAIN' && error.code !== 'EPIPE')) throw cannotWrite(error)
       untilClosed(process.stdout).write(rest)
     }
   },
@@ -192,7 +195,13 @@ export async function withSpinner<T>(terminal: Terminal, text: string, work: Pro
     const { default: ora } = await import('ora')
     // The terminal's own Ctrl-C must keep reaching this process, so stdin is left alone.
     const colour = terminal.colour.stderr ? ('cyan' as const) : false
-    const spinner = ora({ text, stream: terminal.stderr, discardStdin: false, isEnabled: true, color: colour })
+    const spinner = ora({
+      text: plainLines(text),
+      stream: terminal.stderr,
+      discardStdin: false,
+      isEnabled: true,
+      color: colour,
+    })
     if (!over) stop = () => spinner.stop()
     if (!over) spinner.start()
   }, patienceMilliseconds)
@@ -245,11 +254,26 @@ function runsInCi(environment: Readonly<Record<string, string | undefined>>): bo
   return value !== undefined && value !== '' && value !== 'false' && value !== '0'
 }
 
-/** A reader that has seen enough (`| head`) is no failure. */
-function untilClosed(stream: NodeJS.WriteStream): NodeJS.WriteStream {
-  return stream.listeners('error').includes(ignoreClosedPipe) ? stream : stream.on('error', ignoreClosedPipe)
+/** Says something to the person, on stderr. What it holds of manifests and other programs cannot order the terminal about. */
+export function tell(terminal: { readonly stderr: Output }, words: string): void {
+  terminal.stderr.write(`gpufare: ${plainLines(words)}\n`)
 }
 
-function ignoreClosedPipe(error: Error & { readonly code?: string }): void {
-  if (error.code !== 'EPIPE') throw error
+function untilClosed(stream: NodeJS.WriteStream): NodeJS.WriteStream {
+  return stream.listeners('error').includes(onWriteError) ? stream : stream.on('error', onWriteError)
+}
+
+/** A reader that has seen enough (`| head`) is no failure; a full disk is, and what was written is of no use then. */
+function onWriteError(error: Error): void {
+  if (isSystemError(error) && error.code === 'EPIPE') return
+  tell(process, cannotWrite(error).message)
+  process.exit(1)
+}
+
+function cannotWrite(error: unknown): GpufareError {
+  return new GpufareError(`the output can't be written: ${error instanceof Error ? error.message : String(error)}`, 1)
+}
+
+function isSystemError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
 }

@@ -1,4 +1,5 @@
 import { agree, asWritten, type Quoted, wantsNewQuote } from '../agreement.ts'
+import { plainText } from '../escaping.ts'
 import { notifyOfJobs } from '../notify.ts'
 import { exitWhenInterrupted } from '../programs.ts'
 import { type PassedOn, quoteManifests } from '../quoted-manifests.ts'
@@ -10,7 +11,7 @@ import {
   ManifestChanged,
   rehearse,
 } from '../schedulers/index.ts'
-import { processTerminal, type Terminal, withSpinner } from '../terminal.ts'
+import { processTerminal, type Terminal, tell, withSpinner } from '../terminal.ts'
 import { type EstimateOptions, showQuotes } from './estimate.ts'
 
 /** What `gpufare submit` can be told. */
@@ -64,7 +65,7 @@ async function tellOfBudgets(quoted: Quoted, terminal: Terminal): Promise<void> 
   if (quoted.every(({ config }) => config.notify === undefined || config.budgets.length === 0)) return
   const today = new Date().toISOString().slice(0, 10)
   for (const fault of await notifyOfJobs(quoted, { environment: terminal.environment, today })) {
-    terminal.stderr.write(`gpufare: nobody was told of a budget: ${fault}\n`)
+    tell(terminal, `nobody was told of a budget: ${fault}`)
   }
 }
 
@@ -80,8 +81,11 @@ async function show(quoted: Quoted, options: SubmitOptions, terminal: Terminal):
 
 /** What a yes would have run. */
 function showCommands(agreed: readonly Handover[], terminal: Terminal): number {
-  terminal.stderr.write('gpufare: nothing was submitted; without --dry-run this would have been run:\n')
-  for (const handover of agreed) terminal.stdout.write(`${describeHandover(handover)}\n`)
+  tell(terminal, 'nothing was submitted; without --dry-run this would have been run:')
+  for (const command of agreed.map(describeHandover)) {
+    // A shell that reads it gets it exactly.
+    terminal.stdout.write(`${terminal.stdout.isTTY === true ? plainText(command) : command}\n`)
+  }
   return 0
 }
 
@@ -90,7 +94,7 @@ async function rehearseAll(agreed: readonly Handover[], terminal: Terminal): Pro
   for (const handover of agreed) {
     const waiting = `asking ${handover.scheduler.title} whether it takes ${handover.manifest.name}`
     const remarks = await withSpinner(terminal, waiting, rehearse(handover))
-    for (const remark of remarks) terminal.stderr.write(`gpufare: ${remark}\n`)
+    for (const remark of remarks) tell(terminal, remark)
   }
 }
 
@@ -111,7 +115,8 @@ async function forwardAll(agreed: readonly Handover[], terminal: Terminal): Prom
 function tellWhatBecame(agreed: readonly Handover[], failedIndex: number, terminal: Terminal): void {
   const names = agreed.map(({ manifest }) => manifest.name)
   const listed = (some: readonly string[]) => (some.length === 0 ? 'none' : some.join(', '))
-  terminal.stderr.write(
-    `gpufare: ${names[failedIndex]} was not taken; submitted before it: ${listed(names.slice(0, failedIndex))}; not tried: ${listed(names.slice(failedIndex + 1))}\n`,
+  tell(
+    terminal,
+    `${names[failedIndex]} was not taken; submitted before it: ${listed(names.slice(0, failedIndex))}; not tried: ${listed(names.slice(failedIndex + 1))}`,
   )
 }

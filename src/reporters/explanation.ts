@@ -1,4 +1,5 @@
 import type { Candidate } from '../candidates.ts'
+import { plainText } from '../escaping.ts'
 import type { Fare } from '../fare.ts'
 import type { Quote } from '../quote.ts'
 import type { Sourced } from '../sourced.ts'
@@ -26,7 +27,7 @@ export function explainFare(fare: Fare, currency: Currency, options: RenderOptio
       ...workloadInputs(workload).flatMap(line => wrap(line, options.width, '    ')),
     ]),
     ...fare.quotes.flatMap(quote => [
-      options.paint.bold(`  ${describeGpus(quote.candidate)}, ${quote.tier}`),
+      options.paint.bold(`  ${plainText(describeGpus(quote.candidate))}, ${quote.tier}`),
       ...arithmetic(quote, currency).flatMap(line => wrap(line, options.width, '    ')),
     ]),
   ]

@@ -1,4 +1,5 @@
 import type { Placement } from '../candidates.ts'
+import { visibleJson } from '../escaping.ts'
 import { canRun, type Fare } from '../fare.ts'
 import type { Role } from '../job.ts'
 import { totalToApprove } from '../policy.ts'
@@ -24,7 +25,7 @@ export const json: Reporter = {
       totalUsdToApprove: totalUsd,
       remarks: report.remarks,
     }
-    return JSON.stringify(document, null, 2)
+    return visibleJson(JSON.stringify(document, null, 2))
   },
 }
 

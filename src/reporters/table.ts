@@ -1,4 +1,5 @@
 import { describePlace } from '../errors.ts'
+import { plainText } from '../escaping.ts'
 import { canRun, type Fare } from '../fare.ts'
 import { totalToApprove } from '../policy.ts'
 import type { Price } from '../prices/price-source.ts'
@@ -83,7 +84,7 @@ function gridLines(rows: readonly Row[], report: Report, options: RenderOptions)
 }
 
 function cellsOf({ quote, label }: Row, report: Report): string[] {
-  const gpus = describeGpus(quote.candidate)
+  const gpus = plainText(describeGpus(quote.candidate))
   if (cannotRun(quote)) return [label, gpus]
   return [label, gpus, describeRuntime(quote), describeCost(quote, report.currency), describeFit(quote.candidate)]
 }

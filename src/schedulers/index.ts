@@ -5,7 +5,7 @@ import { GpufareError } from '../errors.ts'
 import type { Job } from '../job.ts'
 import { type Manifest, wrapPath } from '../manifest.ts'
 import { describeCommand, ProgramNotFound, passThrough } from '../programs.ts'
-import { type Terminal, withSpinner } from '../terminal.ts'
+import { type Terminal, tell, withSpinner } from '../terminal.ts'
 import { kubernetes } from './kubernetes/index.ts'
 import type { Scheduler } from './scheduler.ts'
 import { slurm } from './slurm.ts'
@@ -113,7 +113,7 @@ export async function forward(handover: Handover, terminal: Terminal): Promise<n
     const { exitCode, stdout } = await passThrough(program, words, streams, how)
     if (fileState !== undefined && stateOf(manifest.path) !== fileState) warnOfRace(handover, terminal)
     const remarks = await withSpinner(terminal, 'looking whether it can run', lookAfter(handover, manifest, stdout))
-    for (const remark of remarks) terminal.stderr.write(`gpufare: ${remark}\n`)
+    for (const remark of remarks) tell(terminal, remark)
     return exitCode
   })
 }
@@ -168,8 +168,9 @@ function stateOf(path: string): string | undefined {
 }
 
 function warnOfRace({ scheduler, manifest }: Handover, terminal: Terminal): void {
-  terminal.stderr.write(
-    `gpufare: ${manifest.name} was changed in the very moment it was handed over, so what was submitted may not be what was quoted; ${scheduler.whereToLook}\n`,
+  tell(
+    terminal,
+    `${manifest.name} was changed in the very moment it was handed over, so what was submitted may not be what was quoted; ${scheduler.whereToLook}`,
   )
 }
 

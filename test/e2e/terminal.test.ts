@@ -239,6 +239,23 @@ describe('nobody to ask', () => {
     expect(run).toMatchObject({ exitCode: 0, stdout: 'Submitted batch job 7\n' })
   })
 
+  test.each([
+    ['a quote', 'estimate train.sbatch'],
+    ['a quote as JSON', 'estimate --format json train.sbatch'],
+  ])('a disk that is full fails %s in one line, with 1', async (_, words) => {
+    const command = `${programWords} ${words} > /dev/full; echo "code $?"`
+    const terminal = openTerminal(['/bin/sh', '-c', command], { environment: environment(), folder })
+    opened = terminal
+    await terminal.waitFor('code 1')
+    expect(terminal.text()).toMatch(/^gpufare: the output can't be written: ENOSPC.*\r\ncode 1\r\n$/)
+  })
+
+  test('an unknown option is repeated without what a terminal would obey', async () => {
+    const run = await runProgram(['estimate', '--x\u001b[2J', 'train.sbatch'], { folder })
+    expect(run.exitCode).toBe(2)
+    expect(run.stderr).toContain('--x\\u001b[2J')
+  })
+
   test('a scheduler that is not there is said plainly', async () => {
     const path = join(folder, 'empty')
     mkdirSync(path)

@@ -26,6 +26,13 @@ describe('a table', () => {
     expect(table.rowsWith('note', 'with, comma')).toHaveLength(1)
   })
 
+  test('finds a text by the first, a middle and the last column, with quotes and without', () => {
+    expect(table.linesWith('name', 'c "quoted"').map(line => line.cell('note'))).toEqual([''])
+    expect(table.linesWith('size', '3').map(line => line.cells())).toEqual([['a', '3', 'b']])
+    expect(table.linesWith('note', 'plain').map(line => line.cell('name'))).toEqual(['a'])
+    expect(openTable('name\na\nb\nab\n').linesWith('name', 'b')).toHaveLength(1)
+  })
+
   test('finds the rows in which a cell is empty', () => {
     expect(table.rowsWith('size', '').map(row => row['name'])).toEqual(['c "quoted"'])
   })

@@ -1,9 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings'
 import packageJson from '../package.json' with { type: 'json' }
+import type { BudgetOptions } from './commands/budget.ts'
 import type { CheckOptions } from './commands/check.ts'
 import type { CommentOptions } from './commands/comment.ts'
 import type { EstimateOptions } from './commands/estimate.ts'
 import type { HookAction, HookRunOptions } from './commands/hook.ts'
+import type { PolicyTestOptions } from './commands/policy.ts'
 import type { SubmitOptions } from './commands/submit.ts'
 import { GpufareError, InputError } from './errors.ts'
 import { plainLines } from './escaping.ts'
@@ -18,6 +20,9 @@ export interface Commands {
   comment(file: string, options: CommentOptions): Promise<number>
   hook(action: HookAction): Promise<number>
   hookRun(words: readonly string[], options: HookRunOptions): Promise<number>
+  budget(options: BudgetOptions): Promise<number>
+  policyTest(files: readonly string[], options: PolicyTestOptions): Promise<number>
+  policyExplain(rule: string | undefined, options: { readonly color: boolean }): Promise<number>
 }
 
 /** A command's file is imported when it is called: no other command waits for it. */
@@ -28,6 +33,9 @@ const importedWhenCalled: Commands = {
   comment: async (...given) => (await import('./commands/comment.ts')).comment(...given),
   hook: async (...given) => (await import('./commands/hook.ts')).hook(...given),
   hookRun: async (...given) => (await import('./commands/hook.ts')).hookRun(...given),
+  budget: async (...given) => (await import('./commands/budget.ts')).budget(...given),
+  policyTest: async (...given) => (await import('./commands/policy.ts')).policyTest(...given),
+  policyExplain: async (...given) => (await import('./commands/policy.ts')).policyExplain(...given),
 }
 
 /** Runs what was typed (`words` follow the program's name) and answers with the exit code. */
@@ -54,6 +62,15 @@ export async function run(words: readonly string[], commands: Commands = importe
     },
     hookRun: async (words, options) => {
       exitCode = await commands.hookRun(words, options)
+    },
+    budget: async options => {
+      exitCode = await commands.budget(options)
+    },
+    policyTest: async (files, options) => {
+      exitCode = await commands.policyTest(files, options)
+    },
+    policyExplain: async (rule, options) => {
+      exitCode = await commands.policyExplain(rule, options)
     },
   })
   try {
@@ -100,6 +117,9 @@ interface Actions {
   comment(file: string, options: CommentOptions): Promise<void>
   hook(action: HookAction): Promise<void>
   hookRun(words: string[], options: HookRunOptions): Promise<void>
+  budget(options: BudgetOptions): Promise<void>
+  policyTest(files: string[], options: PolicyTestOptions): Promise<void>
+  policyExplain(rule: string | undefined, options: { readonly color: boolean }): Promise<void>
 }
 
 /** Everything that can be typed. */
@@ -166,6 +186,8 @@ function commandLine(actions: Actions): Command {
   checkCommand(program.command('check'), actions)
   commentCommand(program.command('comment'), actions)
   hookCommand(program.command('hook'), actions)
+  budgetCommand(program.command('budget'), actions)
+  policyCommand(program.command('policy'), actions)
   return program
 }
 
@@ -262,6 +284,51 @@ function hookCommand(command: Command, actions: Actions): void {
     .action(actions.hookRun)
 }
 
+function budgetCommand(command: Command, actions: Actions): void {
+  command
+    .summary('show every budget, and what is spent of it')
+    .description(
+      'Shows the budgets of gpufare.yaml that count today: what is spent by a file, sacct or sshare, and what is left.',
+    )
+    .addOption(
+      new Option('--format <format>', 'how to print them')
+        .choices(['table', 'json'] as const)
+        .default('table' as const),
+    )
+    .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
+    .option('--notify', 'run the configured program for every budget that is over a threshold')
+    .option('--quiet', 'print no remarks')
+    .option('--no-color', 'print without colour')
+    .addHelpText('after', examples(['gpufare budget --format json', 'gpufare budget --notify']))
+    .action(actions.budget)
+}
+
+function policyCommand(command: Command, actions: Actions): void {
+  command
+    .summary('explain the rules of policies, and test a policy on examples')
+    .description('Explains the rules that policies in gpufare.yaml can name, and tests a policy on examples.')
+    .addHelpText(
+      'after',
+      examples(['gpufare policy explain', 'gpufare policy explain job-cost', 'gpufare policy test examples.yaml']),
+    )
+  command
+    .command('test')
+    .description('run a policy over examples; ends with 1 where it finds something else than they expect')
+    .argument('<file...>', 'YAML files of examples: jobs, and what the policy must find')
+    .option('--policy <file>', 'the policy file to test; the gpufare.yaml that counts for the examples if left out')
+    .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
+    .option('--no-color', 'print without colour')
+    .addHelpText('after', examples(['gpufare policy test --policy site.yaml examples.yaml']))
+    .action(actions.policyTest)
+  command
+    .command('explain')
+    .description('say what a rule does, its settings, an example and the smallest change it proposes')
+    .argument('[rule]', 'all rules in short where none is named')
+    .option('--no-color', 'print without colour')
+    .addHelpText('after', examples(['gpufare policy explain forbidden-gpu']))
+    .action(actions.policyExplain)
+}
+
 /** Options of every command that shows a quote. */
 function quoteOptions(command: Command) {
   return command
@@ -318,6 +385,9 @@ export function helpTexts(): Readonly<Record<string, string>> {
     comment: unused,
     hook: unused,
     hookRun: unused,
+    budget: unused,
+    policyTest: unused,
+    policyExplain: unused,
   })
   const texts: Record<string, string> = {}
   for (const command of [program, ...program.commands]) {

@@ -1,9 +1,10 @@
 import { readFileSync, realpathSync } from 'node:fs'
-import { dirname, extname, relative, resolve, sep } from 'node:path'
+import { dirname, extname, resolve } from 'node:path'
 import { type BudgetState, type Days, daysOf, isCurrent, type Spent } from './budgets.ts'
 import type { Config } from './config.ts'
 import { openTable } from './csv.ts'
 import { GpufareError, InputError } from './errors.ts'
+import { isWithin } from './file-source.ts'
 import { poolCalled } from './gpu-choices.ts'
 import type { PriceList } from './prices/index.ts'
 import { askProgram } from './programs.ts'
@@ -89,11 +90,6 @@ function pathOf({ file }: FileSource, { trusted, place }: Budget): string {
   const path = resolve(folder, file)
   if (trusted || isWithin(realPath(folder), realPath(path))) return path
   throw new InputError([{ place, message: `${file} lies outside of the folder of this file, and is not read` }])
-}
-
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && resolve(folder, way) === path
 }
 
 function realPath(path: string): string {

@@ -26,6 +26,7 @@ const line = [
   'document',
   'warning',
   'rulebook-schema',
+  'policy-examples-schema',
   'rulebook',
   'config-schema',
   'config',

@@ -23,6 +23,9 @@ async function type(typed: string) {
     comment: record('comment'),
     hook: record('hook'),
     hookRun: record('hookRun'),
+    budget: record('budget'),
+    policyTest: record('policyTest'),
+    policyExplain: record('policyExplain'),
   }
   const { exitCode, stderr, stdout } = await withoutStreams(() => run(words(typed), commands))
   return { called, exitCode, stderr, stdout }
@@ -144,6 +147,22 @@ describe('what is typed reaches gpufare comment', () => {
   })
 })
 
+describe('what is typed reaches budget and policy', () => {
+  test.each([
+    ['budget', ['budget', { format: 'table', color: true }]],
+    ['budget --format json --notify --quiet', ['budget', { format: 'json', color: true, notify: true, quiet: true }]],
+    [
+      'policy test a.yaml b.yaml --policy p.yaml',
+      ['policyTest', ['a.yaml', 'b.yaml'], { color: true, policy: 'p.yaml' }],
+    ],
+    ['policy explain', ['policyExplain', undefined, { color: true }]],
+    ['policy explain job-cost --no-color', ['policyExplain', 'job-cost', { color: false }]],
+  ])('gpufare %s', async (typed, called) => {
+    const { called: calls, exitCode } = await type(typed)
+    expect({ calls, exitCode }).toEqual({ calls: [called], exitCode: 0 })
+  })
+})
+
 describe('a wrong command line ends with 2, calls nothing and says what is wrong', () => {
   test.each([
     ['', /Usage: gpufare/],
@@ -236,6 +255,9 @@ describe('a failure ends with its own exit code', () => {
         comment: fails,
         hook: fails,
         hookRun: fails,
+        budget: fails,
+        policyTest: fails,
+        policyExplain: fails,
       }),
     )
     expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: 'gpufare: over the limit\n' })

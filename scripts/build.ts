@@ -25,9 +25,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
  */
 const lateModules: Readonly<Record<string, string>> = {
   chalk: 'chalk',
+  csv: join(root, 'src/reporters/csv.ts'),
+  'comments-schema': join(root, 'src/comments/schema.ts'),
   'config-schema': join(root, 'src/config-schema.ts'),
+  html: join(root, 'src/reporters/html.ts'),
   inquirer: 'inquirer',
   'kubernetes-schema': join(root, 'src/manifests/kubernetes/schema.ts'),
+  markdown: join(root, 'src/reporters/markdown.ts'),
   ora: 'ora',
   yaml: 'yaml',
 }

@@ -28,9 +28,11 @@ export function plainLines(text: string): string {
   return text.split('\n').map(plainText).join('\n')
 }
 
-/** JSON that means the same and orders nothing: what JSON itself leaves as it is (8-bit controls, direction marks) is spelled out. */
+/** JSON that means the same and orders nothing: what JSON itself leaves as it is (8-bit controls, direction marks, `##[`) is spelled out. */
 export function visibleJson(json: string): string {
-  return json.replace(unseen, character => (character === '\n' ? character : spellOut(character)))
+  return json
+    .replace(unseen, character => (character === '\n' ? character : spellOut(character)))
+    .replace(/##(?=[\w-]*\[)/g, '#\\u0023')
 }
 
 function spellOut(character: string): string {

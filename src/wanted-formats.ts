@@ -13,8 +13,8 @@ export const checkFormats = [
   'sarif',
   'junit',
   'code-quality',
-  'html',
   'csv',
+  'html',
 ] as const
 export type CheckFormat = (typeof checkFormats)[number]
 

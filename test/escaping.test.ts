@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { csvCell, htmlText, markdownText, plainText, workflowMessage, workflowProperty } from '../src/escaping.ts'
+import {
+  csvCell,
+  htmlText,
+  markdownText,
+  plainText,
+  visibleJson,
+  workflowMessage,
+  workflowProperty,
+} from '../src/escaping.ts'
 
 describe('plain text', () => {
   test.each([
@@ -96,4 +104,11 @@ describe('a cell of CSV', () => {
 test('a workflow command ends where it should', () => {
   expect(workflowMessage('50 %\n::error::x')).toBe('50 %25 : :error::x')
   expect(workflowProperty('a,line=1::b\n::error::')).toBe('a%2Cline=1%3A%3Ab %3A %3Aerror%3A%3A')
+})
+
+test('JSON that is shown means the same', () => {
+  const value = { name: '##[error]a \u009b31m \u202e ##vso[x]', list: [1] }
+  const json = visibleJson(JSON.stringify(value, null, 2))
+  expect(JSON.parse(json)).toEqual(value)
+  expect(json).not.toMatch(/[^\P{Cc}\n]|\u202e|##(vso)?\[/u)
 })

@@ -1,3 +1,5 @@
+import type { CheckReporter } from '../check-report.ts'
+import type { CheckFormat } from '../wanted-formats.ts'
 import { checkJson } from './check-json.ts'
 import { checkTable } from './check-table.ts'
 import { codeQuality } from './code-quality.ts'
@@ -20,3 +22,8 @@ export const checkReporters = [
   checkCsv,
   checkHtml,
 ] as const
+
+/** The reporter of a `--format`. */
+export function findCheckReporter(name: CheckFormat): CheckReporter {
+  return checkReporters.find(reporter => reporter.name === name) ?? checkTable
+}

@@ -1,6 +1,6 @@
 import type { CheckReporter } from '../check-report.ts'
 import type { Place } from '../errors.ts'
-import { plainText } from '../escaping.ts'
+import { plainText, visibleJson } from '../escaping.ts'
 import { rankedFindings } from './check-words.ts'
 import { fingerprintsOf } from './fingerprint.ts'
 
@@ -35,11 +35,8 @@ export const codeQuality: CheckReporter = {
         location: locationOf(fault.place),
       })),
     ]
-    return JSON.stringify(
-      violations.map((violation, index) => ({ ...violation, fingerprint: fingerprints[index] })),
-      null,
-      2,
-    )
+    const marked = violations.map((violation, index) => ({ ...violation, fingerprint: fingerprints[index] }))
+    return visibleJson(JSON.stringify(marked, null, 2))
   },
 }
 

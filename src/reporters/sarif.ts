@@ -1,6 +1,6 @@
 import type { CheckReport, CheckReporter } from '../check-report.ts'
 import type { Fault, Place } from '../errors.ts'
-import { plainText } from '../escaping.ts'
+import { plainText, visibleJson } from '../escaping.ts'
 import type { Exemption, Finding } from '../finding.ts'
 import { fingerprintsOf } from './fingerprint.ts'
 
@@ -29,7 +29,7 @@ export const sarif: CheckReporter = {
         },
       ],
     }
-    return JSON.stringify(log, null, 2)
+    return visibleJson(JSON.stringify(log, null, 2))
   },
 }
 

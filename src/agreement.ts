@@ -57,7 +57,7 @@ async function decideAt(
 /** What of the policies does not stop the jobs: warnings, and what is let pass. */
 function showWarnings(findings: readonly Finding[], terminal: Terminal): void {
   const passing = findings.filter(finding => finding.level === 'warn' || !counts(finding))
-  for (const finding of passing) terminal.stderr.write(`${plainText(describeFinding(finding))}\n`)
+  for (const finding of passing) terminal.stderr.write(`${describeFinding(finding)}\n`)
 }
 
 function today(): string {

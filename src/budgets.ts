@@ -148,23 +148,23 @@ function ofSum(state: BudgetState, { jobs, amount }: Addition, currency: Currenc
   if (limit === undefined || usage === 'within') return []
   const share = usage === 'deny' ? budget.denyAt : budget.warnAt
   const sum = spent.amount + amount
-  const added = `${write(amount)} (${budget.basis.toUpperCase()}${jobs.length > 1 ? ` of ${countOf(jobs.length, 'job')}` : ''})`
-  const used = limit === 0 ? 'over it' : formatPercent(sum / limit)
-  const message =
-    `budget of ${budget.name}${days === undefined ? '' : ` from ${days.from} to ${days.until}`}: ` +
-    `${write(spent.amount)} spent and ${added} are ${write(sum)} of ${write(limit)}, ${used}; it ${usage === 'deny' ? 'denies' : 'warns'} above ${formatPercent(share)}`
+  const counted = `${budget.basis.toUpperCase()}${jobs.length > 1 ? ` of ${countOf(jobs.length, 'job')}` : ''}`
+  const added = amount === 0 ? 'are spent' : `spent and ${write(amount)} (${counted}) are ${write(sum)}`
+  const used = limit === 0 ? '' : `, ${formatPercent(sum / limit)}`
+  const period = days === undefined ? '' : ` from ${days.from} to ${days.until}`
+  const verb = usage === 'deny' ? 'denies' : 'warns'
+  const message = `budget of ${budget.name}${period}: ${write(spent.amount)} ${added} of ${write(limit)}${used}; it ${verb} above ${formatPercent(share)}`
   const left = limit * share - spent.amount
-  const renewal =
-    days === undefined || budget.period.kind === 'days' ? '' : `, or wait for the period after ${days.until}`
-  const remedy = left > 0 ? `at most ${write(left)} would pass${renewal}` : `nothing is left${renewal}`
-  return [{ level: usage, message, remedy }]
+  const renewal = days === undefined || budget.period.kind === 'days' ? '' : `, or wait until after ${days.until}`
+  const remedy = left > 0 ? `at most ${write(left)} would pass` : `nothing is left below ${formatPercent(share)}`
+  return [{ level: usage, message, remedy: remedy + renewal }]
 }
 
 /** A job of which no amount is known can't be held against a budget, and must not pass in silence. */
-function ofUnknown({ budget }: BudgetState, { unknown }: Addition): readonly Found[] {
-  if (unknown.length === 0) return []
+function ofUnknown({ budget, spent }: BudgetState, { unknown }: Addition): readonly Found[] {
+  if (unknown.length === 0 || 'missing' in spent) return []
   const names = unknown.map(job => job.name).join(', ')
-  const message = `what ${names} ${unknown.length > 1 ? 'cost' : 'costs'} is not known, so the budget of ${budget.name} is held against the rest`
+  const message = `what ${names} ${unknown.length > 1 ? 'cost' : 'costs'} is not known, so it is not counted in the budget of ${budget.name}`
   return [{ level: 'warn', message, remedy: 'a time limit would bound it' }]
 }
 
@@ -190,5 +190,6 @@ function exempted(finding: Finding, budget: Budget, { jobs }: Addition, context:
 /** `$4,100` or `320 GPU-hours`. */
 export function describeAmount(amount: number, unit: BudgetUnit, currency: Currency): string {
   if (unit === 'usd') return formatMoney(amount, currency)
-  return `${amount < 10 ? Math.round(amount * 100) / 100 : formatCount(amount)} GPU-hours`
+  const hours = amount < 10 ? String(Math.round(amount * 100) / 100) : formatCount(amount)
+  return `${hours} GPU-hour${hours === '1' ? '' : 's'}`
 }

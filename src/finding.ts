@@ -55,7 +55,7 @@ export function counts({ exemption }: Finding): boolean {
   return exemption === undefined
 }
 
-/** Two lines: place, rule and figures, then the smallest change that passes, or why it is let pass. */
+/** Two lines of plain text: place, rule and figures, then the smallest change that passes, or why it is let pass. */
 export function describeFinding({ place, rule, message, remedy, exemption }: Finding): string {
   const below = exemption === undefined ? remedy : `let pass until ${exemption.until}: ${exemption.reason}`
   return `${plainText(`${describePlace(place)}  ${rule}: ${message}`)}\n  ${plainText(below)}`

@@ -114,7 +114,7 @@ export function fewerGpus({ fare: { job }, roles }: Subject, share: number): str
 
 /** The first two changes that are possible, or the way that is always open. */
 export function firstOf(rule: string, ...changes: readonly (string | undefined)[]): string {
-  const possible = changes.filter(change => change !== undefined)
+  const possible = [...new Set(changes.filter(change => change !== undefined))]
   return possible.length > 0 ? possible.slice(0, 2).join('; or ') : askForExemption(rule)
 }
 

@@ -3,7 +3,7 @@
 // The bundle starts from a V8 code cache in the user's cache folder, which spares compiling it. The cache is never
 // needed: whatever is wrong with it, the bundle is compiled as if it had not been there.
 'use strict'
-const { mkdirSync, readFileSync, renameSync, statSync, writeFileSync, writeSync } = require('node:fs')
+const { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync, writeSync } = require('node:fs')
 const { basename, join } = require('node:path')
 
 const dist = join(__dirname, '..', 'dist')
@@ -50,34 +50,24 @@ function print(text) {
 }
 
 function start() {
-  const { run } = load(words[0] ?? '') ?? load('gpufare')
+  const [command = ''] = words
+  const hasBundle = /^[a-z-]+$/.test(command) && existsSync(join(dist, `${command}.js`))
+  const { run } = load(hasBundle ? command : 'gpufare')
   run(words).then(exitCode => {
     process.exitCode = exitCode
   })
 }
 
-/** What a bundle of dist/ exports, evaluated once; undefined where there is none by this name. */
+/** What a bundle of dist/ exports, evaluated once. */
 function load(name) {
-  if (!loaded.has(name)) {
-    const file = join(dist, `${name}.js`)
-    const source = /^(late\/)?[a-z-]+$/.test(name) ? readIfThere(file) : undefined
-    loaded.set(name, source && evaluate(file, source))
-  }
+  if (!loaded.has(name)) loaded.set(name, evaluate(join(dist, `${name}.js`)))
   return loaded.get(name)
 }
 
-function readIfThere(file) {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
 /** What require(file) would give, by way of the code cache. A bundle is the function that Node.js would wrap around a module. */
-function evaluate(file, source) {
+function evaluate(file) {
   const { Script } = require('node:vm')
+  const source = readFileSync(file)
   const cache = openCache(file, source)
   // the build makes ASCII only, which is quicker to read as Latin-1
   const script = new Script(source.latin1Slice(), { filename: file, cachedData: cache?.read() })

@@ -111,3 +111,8 @@ describe('the code cache', () => {
     expect(start(prepare())).toEqual(answer)
   })
 })
+
+test.each(['late/yaml', '../dist/estimate', 'help.json'])('%s is no command, whatever lies in dist', word => {
+  const { status, stderr } = spawnSync(process.execPath, [program, word], { encoding: 'utf8', env: {} })
+  expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(`unknown command '${word}'`) })
+})

@@ -6,7 +6,7 @@ import { moneyWords, runtimeWords } from './check-words.ts'
 
 /** Size of the drawing in its own units: small, so that its letters are still readable on a phone's 340 pixels. */
 const [width, height] = [420, 270]
-const margin = { left: 58, right: 18, top: 14, bottom: 40 } as const
+const margin = { left: 58, right: 28, top: 14, bottom: 40 } as const
 
 /** A candidate of which both figures are known. */
 interface Point {
@@ -32,11 +32,13 @@ export function plotCostAgainstTime(candidates: readonly CandidateLine[], curren
     height - margin.bottom - ((usd * currency.perUsd) / money.end) * (height - margin.top - margin.bottom)
   return [
     `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${htmlText(describe(title, points, currency))}">`,
-    ...hours.ticks.map(tick => verticalLine(x(tick * secondsPerHour), formatDuration(tick * secondsPerHour))),
+    ...hours.ticks.map(tick =>
+      verticalLine(x(tick * secondsPerHour), tick === 0 ? '0' : formatDuration(tick * secondsPerHour)),
+    ),
     ...money.ticks.map(tick =>
       horizontalLine(y(tick / currency.perUsd), formatMoney(tick / currency.perUsd, currency)),
     ),
-    text((margin.left + width - margin.right) / 2, height - 4, 'middle', 'runtime'),
+    text((margin.left + width - margin.right) / 2, height - 7, 'middle', 'runtime'),
     ...points.map(point => drawPoint(point, x, y, currency)),
     '</svg>',
   ].join('\n')

@@ -31,6 +31,16 @@ export interface DeviceShare {
   readonly share?: number
 }
 
+/** Where a role has to run, as far as node labels say it; what is absent is open. */
+export interface Pin {
+  /** Cloud, as the table of prices calls it: `gcp`. */
+  readonly provider?: Sourced<string>
+  /** Any of them will do. */
+  readonly regions?: readonly Sourced<string>[]
+  /** It insists on machines that can be taken away at any time, or on ones that cannot. */
+  readonly spot?: Sourced<boolean>
+}
+
 /** A set of equal machines (Slurm nodes, Kubernetes pods) within a job. */
 export interface Role {
   readonly name: string
@@ -41,6 +51,9 @@ export interface Role {
   /** GPUs of one task of this role, all replicas together. */
   readonly gpuCount: Sourced<number>
   readonly gpuType: GpuTypeRequest
+  /** The maker that the name of the GPU resource says (`amd.com/gpu`); absent where it says none. */
+  readonly gpuVendor?: 'NVIDIA' | 'AMD' | 'Intel'
+  readonly pin?: Pin
   readonly deviceShare?: DeviceShare
   /** Accelerators that are no GPUs (`google.com/tpu`, `aws.amazon.com/neuron`) by resource name, per replica. */
   readonly otherAccelerators?: Readonly<Record<string, number>>

@@ -800,3 +800,50 @@ describe('recognition goes by content', () => {
     expect(kubernetes.recognises(manifest(text, [], name))).toBe(recognised)
   })
 })
+
+describe('where a pod has to run', () => {
+  const pinOf = (labels: string) => onlyRole(jobWith({ pod: `      nodeSelector: {${labels}}` })).pin
+  const pinned = (labels: string) => {
+    const { provider, regions, spot } = pinOf(labels) ?? {}
+    return [provider?.value, regions?.map(({ value }) => value), spot?.value]
+  }
+
+  test.each([
+    ['cloud.google.com/gke-accelerator: nvidia-l4, cloud.google.com/gke-spot: "true"', 'gcp', undefined, true],
+    ['cloud.google.com/gke-provisioning: standard', 'gcp', undefined, false],
+    ['karpenter.sh/capacity-type: spot, karpenter.k8s.aws/instance-gpu-name: t4', 'aws', undefined, true],
+    ['karpenter.sh/capacity-type: on-demand', undefined, undefined, false],
+    ['eks.amazonaws.com/capacityType: SPOT', 'aws', undefined, true],
+    ['kubernetes.azure.com/scalesetpriority: spot', 'azure', undefined, true],
+    ['topology.kubernetes.io/region: us-central1', undefined, ['us-central1'], undefined],
+    ['topology.kubernetes.io/zone: us-central1-a', undefined, ['us-central1'], undefined],
+    ['topology.kubernetes.io/zone: us-east-1d', undefined, ['us-east-1'], undefined],
+    ['topology.kubernetes.io/zone: eastus2-1', undefined, ['eastus2'], undefined],
+    ['nvidia.com/gpu.product: NVIDIA-L4', undefined, undefined, undefined],
+  ])('is read from %s', (labels, provider, regions, spot) => {
+    expect(pinned(labels)).toEqual([provider, regions, spot])
+  })
+
+  test('is open where either kind of capacity will do', () => {
+    const pod = `      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+            - matchExpressions:
+              - {key: karpenter.sh/capacity-type, operator: In, values: [spot, on-demand]}`
+    expect(onlyRole(jobWith({ pod })).pin).toBeUndefined()
+  })
+
+  test('has the line of its label', () => {
+    expect(pinOf('eks.amazonaws.com/capacityType: SPOT')?.spot?.origin).toMatchObject({ place: { line: 10 } })
+  })
+
+  test.each([
+    ['nvidia.com/gpu', 'NVIDIA'],
+    ['amd.com/gpu', 'AMD'],
+    ['gpu.intel.com/i915', 'Intel'],
+  ])('%s means GPUs of %s', (resource, vendor) => {
+    const container = `resources: {limits: {${resource}: 8}}`
+    expect(onlyRole(jobWith({ container })).gpuVendor).toBe(vendor)
+  })
+})

@@ -1,9 +1,9 @@
-import type { DeviceShare, GpuTypeRequest } from '../../job.ts'
+import type { DeviceShare, GpuTypeRequest, Role } from '../../job.ts'
 import { type Origin, type Sourced, sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import { type PlacedPod, reservedFor, steadyAmount } from './containers.ts'
 import { amountOf } from './resource-rules.ts'
-import { deviceOf } from './resources.ts'
+import { deviceOf, vendorOf } from './resources.ts'
 import type { Container, PodSpec } from './schema.ts'
 
 /** The GPUs and other accelerators that one pod asks for. */
@@ -11,6 +11,7 @@ export interface Devices {
   readonly gpus: Sourced<number>
   readonly share?: DeviceShare
   readonly type?: GpuTypeRequest
+  readonly vendor?: Role['gpuVendor']
   readonly other?: Readonly<Record<string, number>>
   readonly warnings: readonly Warning[]
 }
@@ -38,10 +39,12 @@ export function readDevices(placed: PlacedPod): Devices {
   const count = gpus.reduce((sum, device) => sum + device.count, claims.count)
   const share = combinedShare(gpus, claims.count) ?? fractionOf(spec)
   const type = namedByResource(gpus, placed)
+  const vendor = gpus.map(({ name }) => vendorOf(name)).find(each => each !== undefined)
   return {
     gpus: sourced(count, gpuOrigin(placed, gpus)),
     ...(share === undefined ? {} : { share }),
     ...(type === undefined ? {} : { type }),
+    ...(vendor === undefined ? {} : { vendor }),
     ...(Object.keys(other).length === 0 ? {} : { other }),
     warnings: [...claims.warnings, ...initContainerWarnings(placed, gpus), ...otherWarnings(other)],
   }

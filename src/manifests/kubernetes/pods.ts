@@ -1,17 +1,20 @@
 import type { CommandLine } from '../../command-lines.ts'
-import type { DeviceShare, GpuTypeRequest } from '../../job.ts'
+import type { DeviceShare, GpuTypeRequest, Pin, Role } from '../../job.ts'
 import { type Sourced, sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import { readCommands } from './commands.ts'
 import { type PlacedPod, reservedFor } from './containers.ts'
 import { readDevices } from './devices.ts'
 import { readGpuType, requiredLabels } from './gpu-type.ts'
+import { readPin } from './pin.ts'
 import { amountOf } from './resource-rules.ts'
 
 /** What one pod asks for and starts. */
 export interface PodReading {
   readonly gpus: Sourced<number>
   readonly gpuType: GpuTypeRequest
+  readonly gpuVendor?: Role['gpuVendor']
+  readonly pin?: Pin
   readonly share?: DeviceShare
   readonly otherAccelerators?: Readonly<Record<string, number>>
   readonly cpus?: Sourced<number>
@@ -27,7 +30,9 @@ export function readPod(placed: PlacedPod): PodReading {
   const { pod, path, document, surroundings } = placed
   const { spec } = pod
   const devices = readDevices(placed)
-  const type = readGpuType(requiredLabels(spec, [...path, 'spec']), document)
+  const labels = requiredLabels(spec, [...path, 'spec'])
+  const type = readGpuType(labels, document)
+  const pin = readPin(labels, document)
   const share = devices.share ?? (devices.gpus.value > 0 ? type.share : undefined)
   const commands = placed.containers.map(({ container, path: at }) =>
     readCommands({ container, path: at, document }, spec.volumes, surroundings),
@@ -37,6 +42,8 @@ export function readPod(placed: PlacedPod): PodReading {
   return {
     gpus: devices.gpus,
     gpuType: devices.type ?? type.request,
+    ...(devices.vendor === undefined ? {} : { gpuVendor: devices.vendor }),
+    ...(pin === undefined ? {} : { pin }),
     ...(share === undefined ? {} : { share }),
     ...(devices.other === undefined ? {} : { otherAccelerators: devices.other }),
     ...(cpus === undefined ? {} : { cpus }),

@@ -1,4 +1,4 @@
-import type { DeviceShare } from '../../job.ts'
+import type { DeviceShare, Role } from '../../job.ts'
 
 /** What a resource name asks for. */
 export type Device =
@@ -43,6 +43,13 @@ export function deviceOf(resourceName: string): Device | undefined {
     if (match !== null) return row.device(match)
   }
   return undefined
+}
+
+/** The maker whose GPUs a resource name means; undefined where it does not say. */
+export function vendorOf(resourceName: string): Role['gpuVendor'] {
+  if (resourceName.startsWith('nvidia.com/')) return 'NVIDIA'
+  if (resourceName.startsWith('amd.com/')) return 'AMD'
+  return resourceName.startsWith('gpu.intel.com/') ? 'Intel' : undefined
 }
 
 /**

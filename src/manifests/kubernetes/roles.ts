@@ -172,6 +172,8 @@ export function asRole(role: RoleReading, deadline: Sourced<number> | undefined,
     tasks,
     concurrentTasks,
     ...withoutAbsent({
+      gpuVendor: reading.gpuVendor,
+      pin: reading.pin,
       deviceShare: reading.share,
       otherAccelerators: reading.otherAccelerators,
       cpusPerReplica: reading.cpus,

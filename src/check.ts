@@ -1,10 +1,12 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
-import type { CheckReport, JobChange } from './check-report.ts'
+import { type Asking, findBudgetBreaches } from './breaches.ts'
+import type { CheckedJob, CheckReport, JobChange } from './check-report.ts'
 import { type CheckedFile, type Checking, checkFiles, readAll } from './checked-files.ts'
 import { compareJobs, counterpartOf, figureOf, pairRenames } from './checked-jobs.ts'
 import { type Config, configHomes, emptyConfig } from './config.ts'
 import { describeFault, type Fault, GpufareError, InputError } from './errors.ts'
+import { QuoteMemory } from './fare.ts'
 import { isWithin } from './file-source.ts'
 import type { Finding } from './finding.ts'
 import { folderFiles } from './folder-files.ts'
@@ -29,7 +31,7 @@ import { readTables } from './pricing-data.ts'
 import { tablesFolder } from './quoted-manifests.ts'
 import { checkRules } from './rules/index.ts'
 import type { Range } from './runtimes/runtime-model.ts'
-import { type ConfigFor, configName, configsOf, rulesOf } from './source-configs.ts'
+import { type ConfigFor, configName, configsOf, trustingBase } from './source-configs.ts'
 
 /** What to check, and with what. */
 export interface CheckRequest {
@@ -149,6 +151,7 @@ function checkingOf(source: ListedSource, request: CheckRequest, configFor: Conf
   return {
     source,
     tables: readTables(tablesFolder),
+    memory: new QuoteMemory(),
     unrendered: findUnrendered(source.paths),
     configFor,
     nameOf: path => relative(request.folder, resolve(source.root, path)) || '.',
@@ -165,7 +168,7 @@ async function checkAll(source: ListedSource, request: CheckRequest): Promise<Ch
   const files = await checkFiles(paths, { ...checking, judge: judgeJob }, done =>
     request.progress?.(done, paths.length),
   )
-  return reportOf(files, await configFor('').catch(() => emptyConfig), checking, request)
+  return reportOf(files, configFor, checking, request)
 }
 
 /** A file that is named itself is checked although git ignores it. */
@@ -212,7 +215,8 @@ async function checkChanges(comparison: Comparison, request: CheckRequest): Prom
   const gone = changes.filter(({ kind }) => kind === 'deleted').map(({ path }) => path)
   const selection = selectionOf(source, request, gone)
   const homes = configHomes(request.environment)
-  const [configFor, oldConfigFor] = [configsOf(source, request, homes), configsOf(old, request, homes, true)]
+  const oldConfigFor = configsOf(old, request, homes, true)
+  const configFor = trustingBase(configsOf(source, request, homes), oldConfigFor)
   const changed = changes.filter(({ path }) => isWorthAGlance(path, selection))
   const [nowPaths, oldPaths] = [
     await withoutIgnored(pathsOf(changed, 'deleted'), source, configFor, request),
@@ -230,8 +234,7 @@ async function checkChanges(comparison: Comparison, request: CheckRequest): Prom
   const judgeJob: Checking['judge'] = async (fare, path, config, jobCount) => {
     const earlier = counterpartOf(fare.job, jobCount, before.get(renames.get(path) ?? path) ?? [])
     const beforeUsd = earlier === undefined ? nothingUsd : earlier.totalUsd
-    const rules = rulesOf(config, await oldConfigFor.quietly(path))
-    return checkRules(fare, rules, { today: request.today, path, change: { beforeUsd } })
+    return checkRules(fare, config, { today: request.today, path, change: { beforeUsd } })
   }
   const checking = checkingOf(source, request, configFor)
   const checked = await checkFiles([...nowPaths, ...unchanged], { ...checking, judge: judgeJob }, done =>
@@ -239,7 +242,7 @@ async function checkChanges(comparison: Comparison, request: CheckRequest): Prom
   )
   const isTouched = touchedBy(changes)
   const files = checked.filter(file => nowPaths.includes(file.path) || isTouched(file))
-  const report = reportOf(files, await configFor.quietly(''), checking, request)
+  const report = await reportOf(files, configFor, checking, request)
   const typed = request.base?.revision ?? base
   const revision = base.startsWith(typed) ? typed : `${typed} (${base.slice(0, shownDigits)})`
   return { ...report, base: { revision, changes: changesOf(files, before, renames, gone, checking) } }
@@ -339,18 +342,22 @@ function changesOf(
   return [...inNow, ...deleted.flatMap(path => compareJobs(nameOf(path), before.get(path) ?? [], []))]
 }
 
-function reportOf(
+async function reportOf(
   files: readonly CheckedFile[],
-  config: Config,
+  configFor: ConfigFor,
   { nameOf }: Omit<Checking, 'judge'>,
-  { strict }: CheckRequest,
-): CheckReport {
+  { strict, today, environment }: CheckRequest,
+): Promise<CheckReport> {
+  const config = await configFor.quietly('')
   const jobs = files.flatMap(file => file.jobs)
   const faults = distinct(
     files.flatMap(file => file.faults),
     describeFault,
   )
-  const findings = files.flatMap(file => file.findings)
+  const findings = [
+    ...files.flatMap(file => file.findings),
+    ...(await budgetFindings(files, configFor, { today, environment })),
+  ]
   const notRendered = files.flatMap(({ notRendered: part }) =>
     part === undefined ? [] : [{ file: nameOf(part.path), reason: part.reason }],
   )
@@ -369,6 +376,24 @@ function reportOf(
     base: undefined,
     remarks: [...new Set(files.flatMap(file => file.remarks))],
   }
+}
+
+/** The budgets that all jobs together break; manifests of many folders may share a configuration. */
+async function budgetFindings(
+  files: readonly CheckedFile[],
+  configFor: ConfigFor,
+  asking: Asking,
+): Promise<readonly Finding[]> {
+  const jobsByConfig = new Map<Config, CheckedJob[]>()
+  for (const { path, jobs } of files) {
+    const config = jobs.length > 0 ? await configFor.quietly(path) : emptyConfig
+    if (config.budgets.length === 0) continue
+    const others = jobsByConfig.get(config)
+    if (others === undefined) jobsByConfig.set(config, [...jobs])
+    else others.push(...jobs)
+  }
+  const found = [...jobsByConfig].map(([config, jobs]) => findBudgetBreaches(config, jobs, asking))
+  return (await Promise.all(found)).flat()
 }
 
 function verdictOf(faults: readonly Fault[], findings: readonly Finding[], unknown: number): CheckReport['verdict'] {

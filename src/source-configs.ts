@@ -1,5 +1,13 @@
 import { relative, resolve } from 'node:path'
-import { type Config, type ConfigHomes, type ConfigPath, emptyConfig, findUserConfigs, readConfigs } from './config.ts'
+import {
+  type Config,
+  type ConfigHomes,
+  type ConfigPath,
+  emptyConfig,
+  findUserConfigs,
+  readConfigs,
+  withPolicyOf,
+} from './config.ts'
 import { InputError } from './errors.ts'
 import { type FileSource, folderOf } from './file-source.ts'
 import { once } from './once.ts'
@@ -24,7 +32,7 @@ export interface Chosen {
 
 /**
  * Finds configurations as `findConfigs` does, but in a source: a revision has its own. `chosen` stands in for the repository's,
- * `policy` comes on top and is trusted; so is all of a base revision.
+ * `policy` says alone what counts as policy; a base revision is trusted.
  */
 export function configsOf(source: FileSource, chosen: Chosen, homes: ConfigHomes, isBase = false): ConfigFor {
   const readOnce = once((key: string) => {
@@ -37,12 +45,15 @@ export function configsOf(source: FileSource, chosen: Chosen, homes: ConfigHomes
     return folder === '' ? '' : pathFor(folderOf(folder))
   })
   const configFor = (folder: string) => readOnce(chosen.config === undefined ? pathFor(folder) : '')
-  const quietly = (path: string) =>
+  return Object.assign(configFor, { quietly: quietlyBy(configFor) })
+}
+
+function quietlyBy(configFor: (folder: string) => Promise<Config>): ConfigFor['quietly'] {
+  return path =>
     configFor(folderOf(path)).catch(error => {
       if (error instanceof InputError) return emptyConfig
       throw error
     })
-  return Object.assign(configFor, { quietly })
 }
 
 async function readThem(
@@ -52,15 +63,15 @@ async function readThem(
   homes: ConfigHomes,
   isBase: boolean,
 ): Promise<Config> {
-  const typed = [chosen.config, chosen.policy].flatMap(path =>
-    path === undefined ? [] : [resolve(chosen.folder, path)],
-  )
+  const typed = chosen.config === undefined ? [] : [resolve(chosen.folder, chosen.config)]
   const found = await Promise.all(near.map(path => readNear(path, source, chosen.folder, isBase)))
-  return readConfigs([
+  const config = await readConfigs([
     ...found.flat(),
     ...typed.map(path => ({ path, trusted: true })),
     ...findUserConfigs(homes, typed),
   ])
+  if (chosen.policy === undefined) return config
+  return withPolicyOf(config, await readConfigs([{ path: resolve(chosen.folder, chosen.policy), trusted: true }]))
 }
 
 async function readNear(
@@ -78,9 +89,20 @@ async function readNear(
   return [{ path: name, trusted, text: new TextDecoder().decode(reading.bytes) }]
 }
 
-/** The rules for a job of a change: a change cannot loosen what the base says, so the base's count where it has any. */
-export function rulesOf(config: Config, base: Config): Config {
-  const [policies, budgets] =
-    base.policies.length > 0 ? [base.policies, base.budgets] : [config.policies, config.budgets]
-  return { ...config, policies, budgets, exemptions: [...base.exemptions, ...config.exemptions] }
+/**
+ * The configuration of a change with the rules of its base where that has any, its `ignore` list among them: a change can
+ * neither loosen what it is judged by nor hide from it.
+ */
+export function trustingBase(configFor: ConfigFor, baseFor: ConfigFor): ConfigFor {
+  // Folders that share both share the outcome, which prices are looked up by.
+  const merge = once((config: Config) => once((base: Config) => rulesOf(config, base)))
+  const trusting = async (folder: string) =>
+    merge(await configFor(folder))(await baseFor.quietly(folder === '' ? configName : `${folder}/${configName}`))
+  return Object.assign(trusting, { quietly: quietlyBy(trusting) })
+}
+
+function rulesOf(config: Config, base: Config): Config {
+  const passedOver = base.files.length > 0 ? base.passedOver : config.passedOver
+  const hasRules = base.policies.length + base.budgets.length + base.exemptions.length > 0
+  return { ...(hasRules ? withPolicyOf(config, base) : config), passedOver }
 }

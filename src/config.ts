@@ -252,9 +252,9 @@ function poolOf(row: PoolRow, currency: Currency, from: From): Omit<Pool, 'resou
 /**
  * A configuration with the policies, budgets and exemptions of another one that is trusted more: a file that `--policy` names,
  * or the base revision's in CI, so that a pull request cannot approve itself. What a repository's own file says of them
- * does not count then, and where it says something else, that is remarked.
+ * does not count then, and where it says something else, that is remarked; `called` names what counts instead.
  */
-export function withPolicyOf(config: Config, trusted: Config): Config {
+export function withPolicyOf(config: Config, trusted: Config, called = trusted.files[0] ?? 'another file'): Config {
   const all = { policies: config.policies, budgets: config.budgets, exemptions: config.exemptions }
   const said = Object.values(all).flat()
   const own = said.filter(row => !row.trusted)
@@ -265,8 +265,7 @@ export function withPolicyOf(config: Config, trusted: Config): Config {
     exemptions: trusting(config.exemptions, trusted.exemptions),
   }
   const isSame = contentOf(all) === contentOf(replaced)
-  const from = trusted.files[0] ?? 'the trusted configuration, which has none'
-  const remark = `${files.join(', ')}: policies, budgets and exemptions do not count here, those of ${from} do`
+  const remark = `${files.join(', ')}: policies, budgets and exemptions do not count here, those of ${called} do`
   return { ...config, ...replaced, ignored: [...config.ignored, ...(isSame || files.length === 0 ? [] : [remark])] }
 }
 

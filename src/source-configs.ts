@@ -104,5 +104,5 @@ export function trustingBase(configFor: ConfigFor, baseFor: ConfigFor): ConfigFo
 function rulesOf(config: Config, base: Config): Config {
   const passedOver = base.files.length > 0 ? base.passedOver : config.passedOver
   const hasRules = base.policies.length + base.budgets.length + base.exemptions.length > 0
-  return { ...(hasRules ? withPolicyOf(config, base) : config), passedOver }
+  return { ...(hasRules ? withPolicyOf(config, base, 'the base revision') : config), passedOver }
 }

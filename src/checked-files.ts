@@ -3,7 +3,7 @@ import type { CheckedJob } from './check-report.ts'
 import { checkedJobOf, takesAccelerators } from './checked-jobs.ts'
 import type { Config } from './config.ts'
 import { type Fault, InputError, NothingToPrice } from './errors.ts'
-import { type Fare, fareOf } from './fare.ts'
+import { type Fare, fareOf, type QuoteMemory } from './fare.ts'
 import { type FileReading, type FileSource, folderOf } from './file-source.ts'
 import type { Finding } from './finding.ts'
 import type { Job } from './job.ts'
@@ -33,6 +33,7 @@ export interface CheckedFile {
 export interface Checking {
   readonly source: FileSource
   readonly tables: Tables
+  readonly memory: QuoteMemory
   readonly unrendered: readonly Unrendered[]
   /** The configuration that counts for the files of a folder. Throws InputError. */
   configFor(folder: string): Promise<Config>
@@ -126,7 +127,7 @@ async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], che
   const findings: Finding[] = []
   for (const [index, job] of file.jobs.entries()) {
     if (config === undefined) continue
-    const fare = fareOf(job, referred[index] ?? new Map(), checking.tables, config)
+    const fare = fareOf(job, referred[index] ?? new Map(), checking.tables, config, checking.memory)
     findings.push(...(await checking.judge(fare, path, config, file.jobs.length)))
     jobs.push(checkedJobOf(fare, config.team?.value, config.currency))
   }

@@ -14,10 +14,6 @@ const mostOthers = 3
 export function checkedJobOf(fare: Fare, team: string | undefined, currency: Currency): CheckedJob {
   const { job, quotes, warnings } = fare
   const asWritten = dearest(requestedQuotes(fare))
-  const others = quotes
-    .filter(quote => !quote.candidate.asRequested && quote.tier !== 'spot' && canRun(quote.candidate))
-    .sort((a, b) => orderOf(a) - orderOf(b))
-    .slice(0, mostOthers)
   const runtime = asWritten?.runtime
   return {
     name: job.name,
@@ -30,11 +26,26 @@ export function checkedJobOf(fare: Fare, team: string | undefined, currency: Cur
     ...timeOf(runtime),
     gpuHours: asWritten?.gpuHours,
     ...moneyOf(asWritten),
-    candidates: [...(asWritten === undefined ? [] : [asWritten]), ...others].map(quote => lineOf(quote, currency)),
+    candidates: linesOf(quotes, asWritten, currency),
     warnings: warnings.map(({ text, place }) =>
       place?.line === undefined ? text : `${describePlace({ file: place.file, line: place.line })}: ${text}`,
     ),
   }
+}
+
+/** Jobs that share their quotes share what is kept of them, too. */
+const madeLines = new WeakMap<readonly Quote[], readonly CandidateLine[]>()
+
+function linesOf(quotes: readonly Quote[], asWritten: Quote | undefined, currency: Currency): readonly CandidateLine[] {
+  const known = madeLines.get(quotes)
+  if (known !== undefined) return known
+  const others = quotes
+    .filter(quote => !quote.candidate.asRequested && quote.tier !== 'spot' && canRun(quote.candidate))
+    .sort((a, b) => orderOf(a) - orderOf(b))
+    .slice(0, mostOthers)
+  const lines = [...(asWritten === undefined ? [] : [asWritten]), ...others].map(quote => lineOf(quote, currency))
+  madeLines.set(quotes, lines)
+  return lines
 }
 
 /** Whether a job takes GPUs or other accelerators: what takes none costs nothing that is counted here. */

@@ -8,7 +8,6 @@ import type { Tier } from './prices/price-source.ts'
 import type { Tables } from './pricing-data.ts'
 import { type Quote, quoteCandidate } from './quote.ts'
 import { predictRuntime } from './runtimes/index.ts'
-import type { Runtime } from './runtimes/runtime-model.ts'
 import { formatDuration } from './units.ts'
 import type { Warning } from './warning.ts'
 import type { Workload } from './workload.ts'
@@ -23,17 +22,40 @@ export interface Fare {
   readonly warnings: readonly Warning[]
 }
 
+/** Candidates of one job and what it takes and costs on them. */
+interface QuotedCandidates {
+  readonly candidates: readonly Candidate[]
+  readonly quotes: readonly Quote[]
+}
+
+/**
+ * Quotes that were made, for jobs that differ in nothing but name and file: of thousands many do. The working of such a
+ * quote names the lines of the first.
+ */
+export class QuoteMemory {
+  private readonly known = new Map<string, QuotedCandidates>()
+
+  recall(job: Job, workloads: readonly Workload[], config: Config, quote: () => QuotedCandidates): QuotedCandidates {
+    const { file } = job.place
+    const asked = JSON.stringify([{ ...job, name: '', warnings: [] }, workloads, config.files])
+    // A NUL, which JSON spells out, stands for nothing else than the file.
+    const name = JSON.stringify(file)
+    const key = asked.replaceAll(name, '\0').replaceAll(`${name.slice(1, -1)}:`, '\0')
+    const found = this.known.get(key) ?? quote()
+    if (this.known.size < mostRemembered) this.known.set(key, found)
+    return found
+  }
+}
+
+/** A quote with its key takes some 50 KB. */
+const mostRemembered = 500
+
 /** What a job takes and costs as written and on every other candidate. */
-export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: Config): Fare {
+export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: Config, memory?: QuoteMemory): Fare {
   const { workloads, warnings } = readWorkloads(job, files, tables.models)
   const prices = listPrices(tables, config)
-  const candidates = findCandidates(job, workloads, { gpus: tables.gpus, prices, config })
-  const quotes = candidates.flatMap(candidate => {
-    const runtime = predictRuntime(job, workloads, candidate, [], tables)
-    return tiersOf(candidate)
-      .map(tier => quoteCandidate(job, candidate, runtime, tier, prices.priceOf))
-      .filter(quote => quote.tier !== 'spot' || quote.usdPerHour !== undefined)
-  })
+  const quote = () => quoteAll(job, workloads, tables, config)
+  const { candidates, quotes } = memory?.recall(job, workloads, config, quote) ?? quote()
   const runtime = quotes.find(quote => quote.candidate.asRequested)?.runtime
   return {
     job,
@@ -47,6 +69,18 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
       ...limitWarnings(quotes),
     ],
   }
+}
+
+function quoteAll(job: Job, workloads: readonly Workload[], tables: Tables, config: Config): QuotedCandidates {
+  const prices = listPrices(tables, config)
+  const candidates = findCandidates(job, workloads, { gpus: tables.gpus, prices, config })
+  const quotes = candidates.flatMap(candidate => {
+    const runtime = predictRuntime(job, workloads, candidate, [], tables)
+    return tiersOf(candidate)
+      .map(tier => quoteCandidate(job, candidate, runtime, tier, prices.priceOf))
+      .filter(quote => quote.tier !== 'spot' || quote.usdPerHour !== undefined)
+  })
+  return { candidates, quotes }
 }
 
 /** Names of the GPU types that the job may get as written. */

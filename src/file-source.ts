@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, posix, relative, sep } from 'node:path'
+import { once } from './once.ts'
 
 /** Bytes of a file, or why there are none. */
 export type FileReading = { readonly bytes: Uint8Array } | { readonly notRead: string }
@@ -24,7 +25,9 @@ const notThere = { notRead: 'not found beside the manifest' } as const
 
 /** The files below a folder on the disk. `oddNames` are the names in bytes of those that are not UTF-8, by what they are called here. */
 export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array> = new Map()): FileSource {
-  const realRoot = lazily(() => realPath(root))
+  const outside = { notRead: `it lies outside ${root}` }
+  // Links are followed before the question is asked where they lead; of a folder it is asked once.
+  const isInside = once((path: string) => isWithin(realPath(root), realPath(join(root, path))))
   return {
     root,
     has: path => existsSync(join(root, path)),
@@ -32,12 +35,14 @@ export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array
       const oddName = oddNames.get(path)
       const target = oddName === undefined ? join(root, path) : Buffer.concat([Buffer.from(`${root}${sep}`), oddName])
       try {
-        // Links are followed before the question is asked where they lead.
-        if (!isWithin(realRoot(), realPath(target))) return { notRead: `it lies outside ${root}` }
-      } catch {
-        return notThere
+        if (oddName === undefined && isInside(folderOf(path))) {
+          const descriptor = openUnlessLink(target)
+          if (descriptor !== undefined) return readOpen(descriptor, largestBytes)
+        }
+        return isWithin(realPath(root), realPath(target)) ? readOpen(open(target), largestBytes) : outside
+      } catch (error) {
+        return isMissing(error) ? notThere : { notRead: 'it cannot be read' }
       }
-      return readWhole(target, largestBytes)
     },
     fetch: async () => false,
     forget: () => {},
@@ -66,21 +71,40 @@ export function tooLarge(largestBytes: number): { readonly notRead: string } {
   return { notRead: `larger than ${largestBytes / 1e6} MB` }
 }
 
-function readWhole(target: string | Uint8Array, largestBytes: number): FileReading {
+// A named pipe would wait for somebody to write.
+const readOnly = constants.O_RDONLY | constants.O_NONBLOCK
+
+function open(path: string | Uint8Array, more = 0): number {
+  return openSync(typeof path === 'string' ? path : Buffer.from(path), readOnly | more)
+}
+
+/** Undefined where the last part of a path is a link. */
+function openUnlessLink(path: string | Uint8Array): number | undefined {
   try {
-    // A named pipe would wait for somebody to write.
-    const descriptor = openSync(Buffer.from(target), constants.O_RDONLY | constants.O_NONBLOCK)
-    try {
-      const stats = fstatSync(descriptor)
-      if (!stats.isFile()) return { notRead: 'not a file' }
-      if (stats.size > largestBytes) return tooLarge(largestBytes)
-      return { bytes: readBytes(descriptor, stats.size) }
-    } finally {
-      closeSync(descriptor)
-    }
-  } catch {
-    return { notRead: 'it cannot be read' }
+    return open(path, constants.O_NOFOLLOW)
+  } catch (error) {
+    if (codeOf(error) === 'ELOOP') return undefined
+    throw error
   }
+}
+
+function readOpen(descriptor: number, largestBytes: number): FileReading {
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) return { notRead: 'not a file' }
+    if (stats.size > largestBytes) return tooLarge(largestBytes)
+    return { bytes: readBytes(descriptor, stats.size) }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 function readBytes(descriptor: number, size: number): Uint8Array {
@@ -92,12 +116,4 @@ function readBytes(descriptor: number, size: number): Uint8Array {
     length += read
   }
   return bytes.subarray(0, length)
-}
-
-function lazily<T>(find: () => T): () => T {
-  let found: { readonly value: T } | undefined
-  return () => {
-    found ??= { value: find() }
-    return found.value
-  }
 }

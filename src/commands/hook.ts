@@ -13,6 +13,9 @@ import { readRefLines, unchecked, watchPush } from '../hooks/watched-push.ts'
 import { exitWhenInterrupted } from '../programs.ts'
 import { processTerminal, type Terminal } from '../terminal.ts'
 
+/** Without an answer by then, as on a network disk that hangs, the usual settings count. */
+const settingsPatienceMilliseconds = 5_000
+
 /** What can be done with the hook of a repository. */
 export type HookAction = 'install' | 'uninstall' | 'status'
 
@@ -32,12 +35,22 @@ export async function hook(
 ): Promise<number> {
   const repository = await findHookRepository(folder, terminal.environment)
   const home = findFramework(repository) ?? gitsOwn(repository, itself, action)
-  const words = action === 'status' ? describeState(home) : action === 'install' ? home.install() : home.uninstall()
+  const words = act(home, action)
   for (const sentence of words) terminal.stdout.write(`${sentence}\n`)
   if (action === 'install' && repository.workTrees > 1) {
     terminal.stdout.write(`it counts for all ${repository.workTrees} work trees of this repository\n`)
   }
   return 0
+}
+
+/** Sentences of what was done. Throws GpufareError also where the disk refuses. */
+function act(home: HookHome, action: HookAction): readonly string[] {
+  try {
+    return action === 'status' ? describeState(home) : action === 'install' ? home.install() : home.uninstall()
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) throw new GpufareError(`nothing was done: ${error.message}`, 1)
+    throw error
+  }
 }
 
 function describeState(home: HookHome): readonly string[] {
@@ -83,8 +96,7 @@ export async function hookRun(
   exitWhenInterrupted()
   const { environment, stdin } = terminal
   if (!['', '0', undefined].includes(environment['GPUFARE_SKIP'])) return 0
-  const git = gitIn('.', environment)
-  const settings = await readPushSettings(options, git)
+  const settings = await readPushSettings(options, gitIn('.', environment, settingsPatienceMilliseconds))
   const preCommit = readPreCommitPush(environment)
   const { timeoutSeconds, strict } = settings
   const input = preCommit === undefined ? await readRefLines(stdin, timeoutSeconds) : ''
@@ -95,7 +107,7 @@ export async function hookRun(
   }
   const [name = '', url] = words
   const { refs, target } = preCommit ?? { refs: readPushedRefs(input), target: { name, url } }
-  const outcome = await checkPush(refs, target, strict, git, checkCommits)
+  const outcome = await checkPush(refs, target, strict, gitIn('.', environment), checkCommits)
   if (outcome.text !== '') terminal.stderr.write(`${outcome.text}\n`)
   return outcome.exitCode
 }

@@ -6,18 +6,18 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Asks git something in one folder. */
 export type AskGit = (words: readonly string[], input?: string) => Promise<Answer>
 
-/** No question to git should take longer; a repository on a network disk that hangs must not hang a push. */
+/** A large history on a slow disk may take a while. */
 const patienceMilliseconds = 60_000
 
 /**
  * Git in a folder. Inside a hook git has set GIT_DIR and its like, which are left as they are: they name the repository
  * that is pushed from. It asks nobody, takes no lock, fetches nothing and reads the very objects that are pushed.
  */
-export function gitIn(folder: string, environment: Environment): AskGit {
+export function gitIn(folder: string, environment: Environment, timeoutMilliseconds = patienceMilliseconds): AskGit {
   return (words, input) =>
     askProgram('git', ['-C', folder, ...words], {
       environment: silentGit(environment),
-      timeoutMilliseconds: patienceMilliseconds,
+      timeoutMilliseconds,
       ...(input !== undefined && { input: new TextEncoder().encode(input) }),
     })
 }

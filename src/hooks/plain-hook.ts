@@ -109,11 +109,16 @@ function refuseIfNotChainable(path: string, earlier: string, script: string | un
       ? 'cannot be read'
       : !script.startsWith('#!')
         ? 'is no script'
-        : /basename[^\n]*\$\{?0|\$\{0##/.test(script)
+        : looksAtItsName(script)
           ? 'looks at its own name, and would have another'
           : undefined
   if (reason !== undefined)
     throw new GpufareError(`the hook at ${path} ${reason}: it is left as it is`, 2, toCallByHand)
+}
+
+/** Git LFS only says its name, in the message that it is missing. */
+function looksAtItsName(script: string): boolean {
+  return /basename[^\n]*\$\{?0|\$\{0##/.test(script) && !/^git lfs pre-push "\$@"$/m.test(script)
 }
 
 function write(path: string, script: string): void {

@@ -90,6 +90,11 @@ describe('a hook that was there before', () => {
   test.each<[string, string, number]>([
     ['a script', '#!/bin/sh\necho earlier\n', 0o755],
     ['a script that git does not run', '#!/bin/sh\necho earlier\n', 0o644],
+    [
+      'that of Git LFS',
+      `#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || { printf >&2 '%s' "delete the '$(basename "$0")' file"; exit 2; }\ngit lfs pre-push "$@"\n`,
+      0o755,
+    ],
     ['a script without a line end', '#!/usr/bin/env python3\nprint("earlier")', 0o700],
   ])('is kept, and is back after uninstalling: %s', async (_, text, mode) => {
     const folder = makeRepository()
@@ -140,6 +145,17 @@ describe('a hook that was there before', () => {
     writeFileSync(join(folder, '.git/hooks/pre-push'), '#!/bin/sh\n')
     writeFileSync(join(folder, '.git/hooks/pre-push.before-gpufare'), '#!/bin/sh\n')
     await expect(run('install', folder)).rejects.toThrow(/there is such a file/)
+  })
+})
+
+test('a disk that refuses is named, and what was there stays', async () => {
+  const folder = makeRepository()
+  // a file where the folder of hooks would be made
+  gitIn(folder, 'config', 'core.hooksPath', join(folder, 'file/hooks'))
+  writeFileSync(join(folder, 'file'), '')
+  await expect(run('install', folder)).rejects.toMatchObject({
+    exitCode: 1,
+    message: expect.stringMatching(/nothing was done: ENOTDIR/),
   })
 })
 

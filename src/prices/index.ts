@@ -19,10 +19,14 @@ export interface PriceList {
   machinesOf(cluster: Cluster, pool: Pool): readonly Machine[]
   /**
    * The price of a machine in the most preferred region that has it; undefined = not known, never 0. A node of an own pool
-   * has one price, whichever of the tiers `on-demand` and `own` is asked for.
+   * has one price, whichever of the tiers `on-demand`, `own` and `own-spot` is asked for.
    */
   priceOf(machine: Machine, tier: Tier): Price | undefined
 }
+
+/** Tiers of a site's own rates, to which no discount on list prices applies. */
+const ownTiers: readonly Tier[] = ['own', 'own-spot']
+const poolTiers: readonly Tier[] = ['on-demand', ...ownTiers]
 
 /** Where two know the same machine, region and tier, the earlier wins. */
 const sources: readonly PriceSource[] = [priceTable]
@@ -80,9 +84,9 @@ function makeList(tables: PriceTables, config: Config): PriceList {
     machinesOf: (cluster, pool) => poolMachines(cluster, pool, tables.gpus, rentedBehind(pool)[0]?.machine),
     priceOf: (machine, tier) => {
       const pool = poolOf(machine, config)
-      if (pool !== undefined && tier !== 'on-demand' && tier !== 'own') return undefined
+      if (pool !== undefined && !poolTiers.includes(tier)) return undefined
       const price = pool === undefined ? listPrice(machine, tier) : nodePrice(pool, machine)
-      return price && (price.tier === 'own' ? price : discounted(price, config))
+      return price && (ownTiers.includes(price.tier) ? price : discounted(price, config))
     },
   }
 }

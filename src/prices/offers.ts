@@ -2,7 +2,7 @@ import type { Config } from '../config.ts'
 import { describePlace } from '../errors.ts'
 import type { Machine } from '../machine.ts'
 import { formatPercent } from '../units.ts'
-import type { Listing, Price, Tier } from './price-source.ts'
+import { isSpot, type Listing, type Price, type Tier } from './price-source.ts'
 
 /** A machine that can be had. */
 export interface Offer {
@@ -77,12 +77,14 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMa
 
 /** The price less what the configuration takes off list prices; nothing is taken off a spot price, which the market makes. */
 export function discounted(price: Price, { discount }: Config): Price {
-  if (discount === undefined || price.tier === 'spot') return price
-  const where = discount.origin.kind === 'config' ? ` (${describePlace(discount.origin.place)})` : ''
+  if (discount === undefined || isSpot(price.tier)) return price
+  const place = discount.origin.kind === 'config' ? discount.origin.place : undefined
+  const listUsdPerMachineHour = price.usdPerMachineHour
   return {
     ...price,
-    usdPerMachineHour: price.usdPerMachineHour * (1 - discount.value),
-    source: `${price.source}; less ${formatPercent(discount.value)}${where}`,
+    usdPerMachineHour: listUsdPerMachineHour * (1 - discount.value),
+    discount: { share: discount.value, listUsdPerMachineHour, ...(place && { place }) },
+    source: `${price.source}; less ${formatPercent(discount.value)}${place ? ` (${describePlace(place)})` : ''}`,
   }
 }
 

@@ -37,7 +37,8 @@ export function poolPrice(pool: Pool, node: Machine, { rented, offers }: PoolMar
   if (rate !== undefined) {
     const source = rate.origin.kind === 'config' ? describePlace(rate.origin.place) : 'gpufare.yaml'
     const usdPerMachineHour = rate.value * node.gpuCount
-    return { machine: node, region: '', tier: 'own', usdPerMachineHour, asOf: '', source }
+    const tier = pool.spot ? 'own-spot' : 'own'
+    return { machine: node, region: '', tier, usdPerMachineHour, asOf: '', source }
   }
   const tier: Tier = pool.spot ? 'spot' : 'on-demand'
   const { machine } = pool

@@ -56,8 +56,27 @@ function pricesIn(row: Row, { gpus, networks }: PriceTables): readonly Price[] {
   return tierColumns.flatMap(([tier, column]) => {
     const usdPerMachineHour = numberIn(row, column)
     if (usdPerMachineHour === undefined || !isCredible(row, tier)) return []
-    return [{ machine, region, tier, usdPerMachineHour, asOf, source }]
+    return [{ machine, region, tier, usdPerMachineHour, ...originOf(tier, asOf, source) }]
   })
+}
+
+/** How a part of a source says that it is about another tier than on-demand: `list (DATE); spot: other list (DATE)`. */
+const sourceLabels: readonly (readonly [string, readonly Tier[]])[] = [
+  ['spot:', ['spot']],
+  ['1y no-upfront:', ['reserved-1y']],
+  ['CUD:', ['reserved-1y', 'reserved-3y']],
+]
+
+/** The source of one tier's price, with the day it says; a source that is not parted holds for all tiers of the row. */
+function originOf(tier: Tier, asOf: string, source: string): Pick<Price, 'asOf' | 'source' | 'lowestZone'> {
+  const parts = source.split('; ')
+  const labelOf = (part: string) => sourceLabels.find(([label]) => part.startsWith(label))
+  const own = parts.find(part => labelOf(part)?.[1].includes(tier))
+  const common = parts.filter(part => labelOf(part) === undefined).join('; ')
+  const said = own === undefined ? common : own.slice(own.indexOf(':') + 1).trim()
+  const day = own === undefined ? asOf : (/\b20\d\d-\d\d-\d\d\b/.exec(said)?.[0] ?? '')
+  const isLowest = tier === 'spot' && /lowest zone/.test(own ?? common)
+  return { asOf: day, source: said, ...(isLowest && { lowestZone: true }) }
 }
 
 /** Parts of a GPU and machines without one are in the table, but no candidate is made of them. */

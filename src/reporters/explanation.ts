@@ -91,7 +91,7 @@ function memoryLines(candidate: Candidate): string[] {
 function priceLine(quote: Quote, machine: string, index: number, currency: Currency): string {
   const price = quote.prices[index]
   if (price === undefined) return `price of ${machine}: ?`
-  return `price of ${price.machine.provider} ${price.machine.name}: ${formatRate(price.usdPerMachineHour, currency)} a machine, ${price.tier}, ${price.asOf} [${price.source}]`
+  return `price of ${price.machine.provider} ${price.machine.name}: ${formatRate(price.usdPerMachineHour, currency)} a machine, ${[price.tier, price.asOf].filter(Boolean).join(', ')} [${price.source}]`
 }
 
 function rateWords(quote: Quote, currency: Currency): string {

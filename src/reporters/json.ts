@@ -152,6 +152,8 @@ function placementOf(placement: Placement, price: Price | undefined): object {
             tier: price.tier,
             listedFor: price.listedFor,
             usdPerMachineHour: price.usdPerMachineHour,
+            discount: price.discount,
+            lowestZone: price.lowestZone,
             asOf: price.asOf,
             source: price.source,
           },

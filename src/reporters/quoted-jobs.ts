@@ -5,7 +5,7 @@ import type { Quote } from '../quote.ts'
 import type { Runtime } from '../runtimes/runtime-model.ts'
 import type { Currency } from '../units.ts'
 import { type Row, rowsOf } from './comparison.ts'
-import { describeGpus, describeOffer, tierWords } from './words.ts'
+import { describeGpus, describeOffer, describeSource } from './words.ts'
 
 /** A fare as the reports in columns show it: the same rows that the table has, their trade or obstacle as a note. */
 export function quotedJobOf(fare: Fare, currency: Currency, all: boolean): CheckedJob {
@@ -61,9 +61,7 @@ function moneyOf(quote: Quote | undefined): Pick<CandidateLine, 'totalUsd' | 'up
 /** `prices: aws on-demand 2026-07-20`: what a fare's prices rest on, and what they leave out. */
 export function priceSources(fare: Fare | undefined): readonly string[] {
   const prices = (fare?.quotes ?? []).flatMap(quote => quote.prices.flatMap(price => price ?? []))
-  const sources = prices.map(({ machine, listedFor, tier, asOf }) =>
-    [listedFor?.provider ?? machine.provider, tierWords[tier], asOf].filter(Boolean).join(' '),
-  )
+  const sources = prices.map(describeSource)
   return [
     sources.length === 0 ? 'no price is known' : `prices: ${[...new Set(sources)].join('; ')}`,
     'not included: storage, network, queueing, failed runs, tax',

@@ -102,13 +102,18 @@ const Placement = z.strictObject({
   price: z
     .strictObject({
       region: z.string(),
-      tier: z.enum(['on-demand', 'spot', 'reserved-1y', 'reserved-3y', 'own']),
+      tier: z.enum(['on-demand', 'spot', 'reserved-1y', 'reserved-3y', 'own', 'own-spot']),
       listedFor: z
         .strictObject({ provider: z.string(), machine: z.string(), assumed: z.boolean() })
         .optional()
         .describe('the rented machine whose list price stands in for an own rate'),
-      usdPerMachineHour: z.number(),
-      asOf: z.string(),
+      usdPerMachineHour: z.number().describe('less the discount'),
+      discount: z
+        .strictObject({ share: z.number(), listUsdPerMachineHour: z.number(), place: Place.optional() })
+        .optional()
+        .describe('what the configuration takes off the list price'),
+      lowestZone: z.literal(true).optional().describe('in other zones of the region it may cost more'),
+      asOf: z.string().describe('empty where the source does not say a day, and for an own rate'),
       source: z.string(),
     })
     .optional()
@@ -120,7 +125,7 @@ const Quote = z.strictObject({
   canRun: z.boolean(),
   obstacles: z.array(z.string()),
   remarks: z.array(z.string()),
-  tier: z.enum(['on-demand', 'spot', 'reserved-1y', 'reserved-3y', 'own']),
+  tier: z.enum(['on-demand', 'spot', 'reserved-1y', 'reserved-3y', 'own', 'own-spot']),
   placements: z.array(Placement),
   memory: z.strictObject({
     verdict: z.enum(['fits', 'tight', 'does not fit', 'unknown']),

@@ -2,7 +2,7 @@ import { describePlace } from '../errors.ts'
 import { plainText } from '../escaping.ts'
 import { canRun, type Fare } from '../fare.ts'
 import { totalToApprove } from '../policy.ts'
-import type { Price } from '../prices/price-source.ts'
+import { isSpot } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import { formatMoney } from '../units.ts'
 import type { Warning } from '../warning.ts'
@@ -17,9 +17,9 @@ import {
   describeOffer,
   describeRole,
   describeRuntime,
+  describeSource,
   describeTasks,
   describeWorkload,
-  tierWords,
 } from './words.ts'
 import { wrap } from './wrap.ts'
 
@@ -152,6 +152,7 @@ function footLines(rows: readonly Row[], options: RenderOptions): string[] {
   const notes = [
     ...bases.map(basis => `runtime by ${basisWords[basis]}`),
     ...sharedRemarks(rows).map(remark => `the others: ${remark}`),
+    ...(rows.some(row => isSpot(row.quote.tier)) ? ['spot: its machines can be taken away at any time'] : []),
     prices.length === 0 ? 'no price is known' : `prices: ${prices.join('; ')}`,
     'not included: storage, network, queueing, failed runs, tax',
   ]
@@ -173,11 +174,6 @@ function warningLines({ warnings, job }: Fare, options: RenderOptions): string[]
       index === 0 ? `  ${options.paint.yellow('!')} ${line.trimStart()}` : line,
     )
   })
-}
-
-/** `aws on-demand 2026-07-20`, `research own rate`. */
-function describeSource({ machine, listedFor, tier, asOf }: Price): string {
-  return [listedFor?.provider ?? machine.provider, tierWords[tier], asOf].filter(Boolean).join(' ')
 }
 
 /** A warning with its line; the file is named where it is another one than the manifest. */

@@ -4,7 +4,16 @@ import type { Job, Role } from '../job.ts'
 import type { Price } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import type { Origin } from '../sourced.ts'
-import { type Currency, countOf, formatCount, formatDuration, formatGib, formatMoney, formatRate } from '../units.ts'
+import {
+  type Currency,
+  countOf,
+  formatCount,
+  formatDuration,
+  formatGib,
+  formatMoney,
+  formatPercent,
+  formatRate,
+} from '../units.ts'
 import type { Workload } from '../workload.ts'
 
 export { describeGpus } from '../candidates.ts'
@@ -122,7 +131,7 @@ function describeListing({ region, listedFor }: Price): string {
 }
 
 function describeRate(quote: Quote, usdPerHour: number, currency: Currency): string {
-  const tiers = [...new Set(quote.prices.flatMap(price => (price === undefined ? [] : [tierWords[price.tier]])))]
+  const tiers = [...new Set(quote.prices.flatMap(price => (price === undefined ? [] : [describeTier(price)])))]
   const [placement] = quote.candidate.placements.filter(isShared)
   const total = placement && placement.machine.gpuCount * placement.machineCount
   const part =
@@ -136,13 +145,30 @@ function isShared({ wholeMachine, gpuCount, share, machine, machineCount }: Plac
   return !wholeMachine && gpuCount * (share ?? 1) < machine.gpuCount * machineCount
 }
 
+/** `on-demand less 10 %`, `spot, lowest zone`, `own rate`: how an hour is bought, and what its price is not. */
+function describeTier({ tier, discount, lowestZone }: Price): string {
+  const less = discount === undefined ? '' : ` less ${formatPercent(discount.share)}`
+  return `${tierWords[tier]}${less}${lowestZone === true ? ', lowest zone' : ''}`
+}
+
+/** `aws on-demand 2026-07-20`, `research own rate gpufare.yaml:7:15`: whose price it is, and of which day or file. */
+export function describeSource(price: Price): string {
+  const { machine, listedFor, tier, asOf, source, discount } = price
+  const isOwn = tier === 'own' || tier === 'own-spot'
+  const place = discount?.place === undefined ? '' : `(${describePlace(discount.place)})`
+  return [listedFor?.provider ?? machine.provider, describeTier(price), place, isOwn ? source : asOf]
+    .filter(Boolean)
+    .join(' ')
+}
+
 /** How tiers are called. */
-export const tierWords = {
+const tierWords = {
   'on-demand': 'on-demand',
   spot: 'spot',
   'reserved-1y': 'reserved 1 year',
   'reserved-3y': 'reserved 3 years',
   own: 'own rate',
+  'own-spot': 'own spot rate',
 } as const
 
 /** `line 14 of train.sbatch`, `assumed: …`. */

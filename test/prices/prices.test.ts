@@ -4,6 +4,7 @@ import { openTable } from '../../src/csv.ts'
 import { findGpus } from '../../src/gpu.ts'
 import type { Machine } from '../../src/machine.ts'
 import { listPrices, type PriceList } from '../../src/prices/index.ts'
+import { isSpot } from '../../src/prices/price-source.ts'
 import { readTables } from '../../src/pricing-data.ts'
 import { sourced } from '../../src/sourced.ts'
 
@@ -17,6 +18,8 @@ aws,p4d.24xlarge,us-east-1,a100-40gb,8,96,1152,20,,12,,2026-07-20,list east
 aws,p4d.24xlarge,eu-west-1,a100-40gb,8,96,1152,25,26,15,,2026-07-20,list europe
 aws,g4dn.metal,us-east-1,t4,8,96,384,7.824,2,,,2026-07-20,list east
 aws,g4dn.xlarge,us-east-1,t4,1,4,16,0.526,0.2,,,2026-07-20,list east
+aws,g4dn.12xlarge,eu-west-2,t4,4,48,192,4,1,,,2026-07-20,list (2026-07-20); spot: other list (2026-05-20) lowest zone
+aws,g4dn.12xlarge,eu-west-3,t4,4,48,192,4,1,,,2026-07-20,list (2026-07-20); spot: other list
 gcp,a2-highgpu-8g,us-central1,a100-40gb,8,96,680,29,15,,,2026-08-03,google
 oci,BM.GPU4.8,all,a100-40gb,8,128,2048,24.4,,,,2026,oracle
 azure,Standard_NV6ads_A10_v5,eastus,a10,0.1667,6,55,0.454,,,,2026-06-18,azure
@@ -148,12 +151,27 @@ describe('a price', () => {
     expect(list.priceOf(unknown, 'on-demand')).toBeUndefined()
   })
 
+  test('has the day and the list of its own tier, where a row has several', () => {
+    const list = pricesFor({ regions: ['eu-west-2'] })
+    const machine = machineNamed(list, 'g4dn.12xlarge')
+    expect(list.priceOf(machine, 'on-demand')).toMatchObject({ asOf: '2026-07-20', source: 'list (2026-07-20)' })
+    expect(list.priceOf(machine, 'on-demand')).not.toHaveProperty('lowestZone')
+    const spot = list.priceOf(machine, 'spot')
+    expect(spot).toMatchObject({ asOf: '2026-05-20', source: 'other list (2026-05-20) lowest zone', lowestZone: true })
+  })
+
+  test('has no day where its own list says none, and not that of its neighbour', () => {
+    const list = pricesFor({ regions: ['eu-west-3'] })
+    expect(list.priceOf(machineNamed(list, 'g4dn.12xlarge'), 'spot')).toMatchObject({ asOf: '', source: 'other list' })
+  })
+
   test('has the discount taken off and says so, but not at spot', () => {
     const list = pricesFor({ discount: fromConfig(0.1), regions: ['us-west-2'] })
     const machine = machineNamed(list, 'p4d.24xlarge')
     const firm = list.priceOf(machine, 'on-demand')
     expect(firm?.usdPerMachineHour).toBeCloseTo(21.6)
     expect(firm?.source).toBe('list, west; less 10 % (gpufare.yaml:7:5)')
+    expect(firm?.discount).toEqual({ share: 0.1, listUsdPerMachineHour: 24, place })
     expect(list.priceOf(machine, 'spot')?.usdPerMachineHour).toBe(10)
   })
 })
@@ -168,6 +186,13 @@ describe('a pool of an own cluster', () => {
       source: 'gpufare.yaml:7:5',
     })
     expect(priceOfPool(config, 'spot')).toBeUndefined()
+  })
+
+  test('with an own rate for spot machines is spot all the same, and has no discount', () => {
+    const own = { ...clusterWith({ usdPerGpuHour: fromConfig(1.5), spot: true }), discount: fromConfig(0.1) }
+    expect(priceOfPool(own)).toMatchObject({ tier: 'own-spot', usdPerMachineHour: 6, source: 'gpufare.yaml:7:5' })
+    expect(isSpot('own-spot') && isSpot('spot')).toBe(true)
+    expect(isSpot('own') || isSpot('on-demand')).toBe(false)
   })
 
   test('of a GPU type that nobody knows has a price all the same', () => {

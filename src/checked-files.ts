@@ -4,7 +4,7 @@ import { checkedJobOf, takesAccelerators } from './checked-jobs.ts'
 import type { Config } from './config.ts'
 import { type Fault, InputError, NothingToPrice } from './errors.ts'
 import { type Fare, fareOf, type QuoteMemory } from './fare.ts'
-import { type FileReading, type FileSource, folderOf } from './file-source.ts'
+import { type FileReading, type FileSource, folderOf, readFetched } from './file-source.ts'
 import type { Finding } from './finding.ts'
 import type { Job } from './job.ts'
 import { manifestOf } from './manifest.ts'
@@ -69,9 +69,8 @@ export async function checkFiles(
 }
 
 /** Whole files of a source, many at once. */
-export async function readAll(paths: readonly string[], source: FileSource): Promise<readonly FileReading[]> {
-  const readings = paths.map(path => source.read(path, largestBytes))
-  return (await source.fetch()) ? paths.map(path => source.read(path, largestBytes)) : readings
+export function readAll(paths: readonly string[], source: FileSource): Promise<readonly FileReading[]> {
+  return readFetched(source, () => paths.map(path => source.read(path, largestBytes)))
 }
 
 /** A file as it was read, before its jobs are priced. */
@@ -106,19 +105,16 @@ async function openFile(path: string, reading: FileReading | undefined, checking
 }
 
 /** The files that each job of many refers to; a source that has to fetch them does so for all jobs together. */
-async function withReferredFiles(
+function withReferredFiles(
   files: readonly OpenFile[],
   source: FileSource,
 ): Promise<readonly (readonly [OpenFile, readonly ReferredFiles[]])[]> {
-  const read = () =>
+  return readFetched(source, () =>
     files.map(file => {
       const folder = resolve(source.root, folderOf(file.path))
       return [file, file.jobs.map(job => readReferredFiles(job, folder, source))] as const
-    })
-  for (;;) {
-    const found = read()
-    if (!(await source.fetch())) return found
-  }
+    }),
+  )
 }
 
 async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], checking: Checking): Promise<CheckedFile> {

@@ -23,6 +23,14 @@ export interface FileSource {
 
 const notThere = { notRead: 'not found beside the manifest' } as const
 
+/** What `read` answers once all is fetched that it takes, such as the links on the way. */
+export async function readFetched<T>(source: FileSource, read: () => T): Promise<T> {
+  for (;;) {
+    const found = read()
+    if (!(await source.fetch())) return found
+  }
+}
+
 /** The files below a folder on the disk. `oddNames` are the names in bytes of those that are not UTF-8, by what they are called here. */
 export function diskFiles(root: string, oddNames: ReadonlyMap<string, Uint8Array> = new Map()): FileSource {
   const outside = { notRead: `it lies outside ${root}` }

@@ -113,20 +113,41 @@ export async function workTreeFiles(repository: Repository): Promise<ListedSourc
   return { ...diskFiles(repository.root, new Map(oddNames)), paths: [...names.keys()] }
 }
 
-/** What differs between a revision and another one, the index or the work tree. No file of the work tree is opened for it. */
+/** What differs between a revision and another one, the index or the work tree. */
 export async function changedFiles(repository: Repository, base: string, head: Head): Promise<readonly FileChange[]> {
   const how = ['--raw', '-r', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all']
   const words =
     typeof head === 'object'
       ? ['diff-tree', ...how, base, head.revision]
       : ['diff-index', ...how.filter(word => word !== '-r'), ...(head === 'index' ? ['--cached'] : []), base]
-  const changes = readRawDiff((await demand(repository, [...words, '--'])).stdoutBytes)
+  const asked = head === 'work tree' ? await withoutFilters(repository) : repository
+  const changes = readRawDiff((await demand(asked, [...words, '--'])).stdoutBytes)
   if (head !== 'work tree') return changes
   const untracked = await demand(repository, ['ls-files', '--others', '--exclude-standard', '-z'])
   return [
     ...changes,
     ...splitAtNul(untracked.stdoutBytes).map(name => ({ path: decodeName(name), kind: 'added' as const })),
   ]
+}
+
+/**
+ * The repository with its filters switched off: git would run them on files of the work tree whose time does not tell whether
+ * they changed. Set by variables, since a filter's name may hold what an option cannot.
+ */
+async function withoutFilters(repository: Repository): Promise<Repository> {
+  const { stdout } = await ask(repository, ['config', '-z', '--name-only', '--get-regexp', '^filter\\.'])
+  const names = new Set(stdout.split('\0').flatMap(key => /^filter\.(.*)\.[^.]*$/s.exec(key)?.[1] ?? []))
+  const settings = [...names].flatMap(name => [
+    [`filter.${name}.clean`, ''],
+    [`filter.${name}.process`, ''],
+    [`filter.${name}.required`, 'false'],
+  ])
+  const variables = settings.flatMap(([key, value], index) => [
+    [`GIT_CONFIG_KEY_${index}`, key],
+    [`GIT_CONFIG_VALUE_${index}`, value],
+  ])
+  const count = { GIT_CONFIG_COUNT: String(settings.length) }
+  return { ...repository, environment: { ...repository.environment, ...count, ...Object.fromEntries(variables) } }
 }
 
 /** Files that hold one of these texts, of a revision or, without one, of the work tree; in `paths` where they are given. */

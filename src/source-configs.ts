@@ -9,7 +9,7 @@ import {
   withPolicyOf,
 } from './config.ts'
 import { InputError } from './errors.ts'
-import { type FileSource, folderOf } from './file-source.ts'
+import { type FileSource, folderOf, readFetched } from './file-source.ts'
 import { once } from './once.ts'
 
 /** What the configuration of a repository is called. */
@@ -81,8 +81,7 @@ async function readNear(
   trusted: boolean,
 ): Promise<readonly ConfigPath[]> {
   const name = relative(folder, resolve(source.root, path))
-  const first = source.read(path, largestBytes)
-  const reading = (await source.fetch()) ? source.read(path, largestBytes) : first
+  const reading = await readFetched(source, () => source.read(path, largestBytes))
   if ('notRead' in reading) {
     throw new InputError([{ place: { file: name }, message: `the configuration can't be read: ${reading.notRead}` }])
   }

@@ -43,7 +43,8 @@ export function findFile(word: CommandWord, commandLine: CommandLine, files: Ref
   return { warning: missingFile(path, found.notRead, word.place) }
 }
 
-function missingFile(path: string, why: string, place: Place): Warning {
+/** Says that a file which a run reads was not read. */
+export function missingFile(path: string, why: string, place: Place): Warning {
   return { code: 'external-file-missing', text: `${path} decides part of the run and was not read: ${why}`, place }
 }
 

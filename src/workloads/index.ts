@@ -4,8 +4,9 @@ import type { Job, Role } from '../job.ts'
 import { baseName } from '../launchers.ts'
 import type { ModelTable } from '../model.ts'
 import type { Warning } from '../warning.ts'
+import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
-import { findWritten, referredPath } from './config-files.ts'
+import { findWritten, missingFile, referredPath } from './config-files.ts'
 import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
 import { besides } from './flags.ts'
 import { huggingface } from './huggingface.ts'
@@ -55,11 +56,12 @@ export function readWorkloads(
   const merged = mergeSame(completed, read)
   const workloads = merged.length > 0 ? merged : declaredAlone(job, models)
   const warnings = [
+    ...explainMissingFiles(runs, read, files),
     ...read.flatMap(({ reading }) => reading.warnings),
     ...read.flatMap(run => explainLaunch(run, runs)),
     ...explainRuns(workloads),
     ...explainChildJobs(job),
-    ...explainIgnorance(job, workloads),
+    ...explainIgnorance(job, runs, workloads),
   ]
   return { workloads, warnings: withoutRepeats(warnings) }
 }
@@ -230,19 +232,54 @@ function explainChildJobs(job: Job): Warning[] {
   ]
 }
 
-function explainIgnorance(job: Job, workloads: readonly Workload[]): Warning[] {
+/** Files that may say more of a run than was read of it, and why they were not read. */
+function explainMissingFiles(runs: readonly Run[], read: readonly ReadRun[], files: ReferredFiles): Warning[] {
+  return runs.flatMap(({ commandLine }) => {
+    const reading = read.find(each => each.commandLine === commandLine)?.reading
+    if (reading !== undefined && (reading.workload.purpose !== 'train' || saysLength(reading.workload))) return []
+    const paths = readers.flatMap(reader => reader.refersTo(commandLine))
+    return paths.flatMap(path => {
+      const file = files.get(path) ?? { notRead: 'not found' }
+      const isThere = 'text' in file || findWritten(commandLine, path) !== undefined
+      return isThere ? [] : [missingFile(path, file.notRead, commandLine.place)]
+    })
+  })
+}
+
+function saysLength({ steps, epochs, samples, tokens }: Workload): boolean {
+  return (steps ?? epochs ?? samples ?? tokens) !== undefined
+}
+
+/** Where nothing was understood: which program it is that cannot be read. */
+function explainIgnorance(job: Job, runs: readonly Run[], workloads: readonly Workload[]): Warning[] {
   const hasGpus = job.roles.some(role => role.gpuCount.value > 0)
-  const isKnown = workloads.some(
-    ({ purpose, steps, epochs, samples, tokens }) =>
-      purpose === 'train' && (steps ?? epochs ?? samples ?? tokens) !== undefined,
-  )
-  const serves = workloads.some(({ purpose }) => purpose === 'serve')
-  if (!hasGpus || isKnown || serves || job.declarations.runtime !== undefined) return []
-  const evaluates =
-    workloads.length > 0 && workloads.every(({ purpose }) => purpose === 'evaluate' || purpose === 'infer')
-  const what = evaluates ? 'how much is evaluated' : 'what is trained for how long'
-  const text = `nothing here says ${what}: only the time limit bounds the cost`
-  return [{ code: 'no-training-facts', text, place: job.place }]
+  if (!hasGpus || job.endless || workloads.length > 0 || job.declarations.runtime !== undefined) return []
+  const working = runs.map(run => run.commandLine).filter(({ program }) => !errands.has(baseName(program)))
+  const unread = working.find(({ launches }) => launches.length > 0) ?? working.at(-1)
+  if (unread === undefined) {
+    const text = 'gpufare sees no program here that computes something'
+    return [{ code: 'no-training-facts', text, place: job.place }]
+  }
+  const where = besides(unread.place, job.place)
+  const text = `gpufare cannot read what ${where} (${abbreviate(unread)}) computes`
+  return [{ code: 'no-training-facts', text, place: unread.place }]
+}
+
+/** Programs that prepare, copy and look, whatever they are told. */
+const errands = new Set(
+  words(`
+    apptainer aws cat chmod chown conda cp curl date df du echo env find free git grep gsutil gzip head hostname
+    huggingface-cli ln ls lscpu mamba mkdir module mv nvidia-smi pip pip3 printenv printf rclone rm rsync sacct sbatch
+    scontrol scp sed seq sleep squeue tail tar tee touch tree unzip uname uv wait wandb wget which whoami zip
+  `),
+)
+
+/** Longer command lines are cut. */
+const commandLength = 60
+
+function abbreviate({ program, arguments: given }: CommandLine): string {
+  const text = [program, ...given.map(word => word.written)].join(' ').replace(/\s+/g, ' ')
+  return text.length > commandLength ? `${text.slice(0, commandLength - 1)}…` : text
 }
 
 function withoutRepeats(warnings: readonly Warning[]): Warning[] {

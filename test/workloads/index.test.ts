@@ -219,3 +219,42 @@ describe('scripts behind scripts', () => {
     expect(findReferredPaths(job, new Map([['scripts/node.sh', { text }]]))).toContain('conf/z2.json')
   })
 })
+
+describe('what is not understood is named, and nothing is said of what stands there', () => {
+  test.each([
+    [
+      'a launcher script',
+      './distributed_train.sh 8 /data --model resnet50 --epochs 300',
+      './distributed_train.sh 8 /data',
+    ],
+    ['a recipe', 'pip install x\nsrun python -m axolotl.cli.train qlora.yml\ncp a b', 'axolotl.cli.train qlora.yml'],
+    [
+      'a program of its own kind',
+      'tune run lora_finetune_distributed --config llama3/8B_lora epochs=3\ntar cf x y',
+      'tune run',
+    ],
+  ])('%s', (_, script, named) => {
+    const { workloads, warnings } = readScript(script)
+    expect(workloads).toEqual([])
+    const [warning, ...more] = warnings
+    expect(more).toEqual([])
+    expect(warning?.code).toBe('no-training-facts')
+    expect(warning?.text).toMatch(/^gpufare cannot read what line \d \(.*\) computes$/)
+    expect(warning?.text).toContain(named)
+    expect(script.split('\n')[(warning?.place?.line ?? 0) - 1]).toContain(named)
+  })
+
+  test('a run whose length is all that is missing has nothing said of it here', () => {
+    const { workloads, warnings } = readScript('torchrun --nproc_per_node=1 train.py --batch-size 8')
+    expect(workloads).toHaveLength(1)
+    expect(warnings).toEqual([])
+  })
+
+  test('a configuration that is not here is named, though nothing else is understood', () => {
+    const { warnings } = readScript('torchrun --standalone --nproc_per_node=1 train.py config/train_gpt2.py')
+    expect(warnings).toMatchObject([
+      { code: 'external-file-missing', text: expect.stringContaining('config/train_gpt2.py'), place: { line: 1 } },
+      { code: 'no-training-facts' },
+    ])
+  })
+})

@@ -1,6 +1,7 @@
 import { numberIn, type Row } from './csv.ts'
 import { GpufareError } from './errors.ts'
 import { bytesPerGib, bytesPerGigabyte, operationsPerTera } from './units.ts'
+import { editDistance } from './word-list.ts'
 
 /**
  * A GPU type: one row of pricing-data/gpus.csv, as schedulers count them (one die of a card that shows several).
@@ -219,20 +220,6 @@ function unlikeness(a: string, b: string): number {
   let equal = 0
   while (equal < a.length && a[equal] === b[equal]) equal++
   return editDistance(a, b) - equal / 2
-}
-
-/** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const current = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      current.push(Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1))
-    }
-    previous = current
-  }
-  return previous[b.length] ?? 0
 }
 
 const vendors = ['NVIDIA', 'AMD', 'Intel', 'Google'] as const

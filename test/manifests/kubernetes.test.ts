@@ -847,3 +847,68 @@ describe('where a pod has to run', () => {
     expect(onlyRole(jobWith({ container })).gpuVendor).toBe(vendor)
   })
 })
+
+describe('fields that Kubernetes does not know', () => {
+  const refused = (text: string) => onlyJob(text).warnings.filter(({ code }) => code === 'scheduler-will-refuse')
+
+  test.each<[string, Parameters<typeof jobWith>[0], string, string]>([
+    ['resources', { container: 'resources: {limit: {nvidia.com/gpu: 8}}' }, 'limit is no field of resources', 'limits'],
+    ['a container', { container: 'resource: {limits: {nvidia.com/gpu: 8}}' }, 'resource is no field', 'resources'],
+    ['a pod', { pod: '      nodeselector: {a: b}' }, 'nodeselector is no field of spec', 'nodeSelector'],
+    ['a Job', { job: '  backofflimit: 2' }, 'backofflimit is no field of spec', 'backoffLimit'],
+  ])('one of %s is named, with what was meant', (_, parts, said, meant) => {
+    const [warning, ...more] = refused(jobWith(parts))
+    expect(more).toEqual([])
+    expect(warning?.text).toContain(said)
+    expect(warning?.text).toContain(`did you mean ${meant}?`)
+    expect(warning?.place?.line).toBeGreaterThan(1)
+  })
+
+  test('a word that is like none has nothing suggested', () => {
+    expect(refused(jobWith({ pod: '      zebra: 1' }))[0]?.text).not.toContain('did you mean')
+  })
+
+  test('all that is known is passed over', () => {
+    expect(
+      refused(jobWith({ pod: '      tolerations: []\n      runtimeClassName: nvidia', job: '  suspend: true' })),
+    ).toEqual([])
+  })
+})
+
+describe('deadlines of kinds that have no row', () => {
+  const pod = `template:
+      spec:
+        restartPolicy: Never
+        containers: [{name: main, image: i, resources: {limits: {nvidia.com/gpu: 1}}}]`
+  const unbounded = (job: Job) => job.warnings.filter(({ code }) => code === 'no-time-limit').map(({ text }) => text)
+
+  test('one that stands over all of it bounds it', () => {
+    const job = onlyJob(`apiVersion: ray.io/v1
+kind: RayJob
+metadata: {name: ray}
+spec:
+  activeDeadlineSeconds: 7200
+  rayClusterSpec:
+    headGroupSpec:
+      ${pod.replaceAll('\n', '\n  ')}
+`)
+    expect(job.roles[0]?.timeLimitSeconds?.value).toBe(7200)
+    expect(unbounded(job)).toEqual([])
+  })
+
+  test('those of its parts are named, and it is not said that none is set', () => {
+    const part = (name: string, seconds: number) => `  - name: ${name}
+    template:
+      spec:
+        activeDeadlineSeconds: ${seconds}
+        ${pod.replaceAll('\n', '\n    ')}
+`
+    const job = onlyJob(`apiVersion: jobset.x-k8s.io/v1alpha2
+kind: SomeSet
+metadata: {name: set}
+spec:
+  replicatedJobs:
+${part('a', 60)}${part('b', 3600)}`)
+    expect(unbounded(job)).toEqual([expect.stringMatching(/^what bounds the whole is not known: .* and /)])
+  })
+})

@@ -390,3 +390,55 @@ describe('speed', () => {
     expect((performance.now() - started) / 20).toBeLessThan(10)
   })
 })
+
+describe('what sbatch takes otherwise than it looks', () => {
+  const texts = (directives: string, extra: Extra = {}) =>
+    readDirectives(directives, extra).warnings.map(({ code, text, place }) => `${code} ${place?.line}: ${text}`)
+
+  test('an option of a further component replaces none of the first', () => {
+    const said = texts('-t 10:00:00\n--gres=gpu:1\nhetjob\n-t 4:00:00\n--gres=gpu:2')
+    expect(said.filter(text => text.startsWith('last-flag-wins'))).toEqual([])
+    expect(texts('-t 10:00:00\nhetjob\n-t 4:00:00\n-t 5:00:00')).toContain(
+      'last-flag-wins 5: -t 5:00:00 stands after -t 4:00:00 (line 4) and replaces it',
+    )
+  })
+
+  test('a key that #GPUFARE lines give twice is named, unless both say the same', () => {
+    expect(texts('#GPUFARE epochs=3\n--gres=gpu:1\n#GPUFARE epochs=30')).toContain(
+      'last-flag-wins 4: #GPUFARE epochs=30 stands after epochs=3 (line 2) and replaces it',
+    )
+    expect(texts('#GPUFARE epochs=3\n#GPUFARE epochs=3').join()).not.toContain('last-flag-wins')
+  })
+
+  test.each([
+    ['select=1:ncpus=8:ngpus=4', 'ngpus=4'],
+    ['select=2:ngpus=8,walltime=10:00:00', 'ngpus=8'],
+    ['ngpus=2', 'ngpus=2'],
+  ])('#PBS -l %s asks sbatch for no GPU, and it is said', (list, word) => {
+    const job = readDirectives(`#PBS -l ${list}`)
+    expect(job.roles[0]?.gpuCount.value).toBe(0)
+    expect(texts(`#PBS -l ${list}`).join()).toContain(`directive-ignored 2: ${word} of `)
+  })
+
+  test('#PBS -l nodes=1:gpus=4 does ask for them', () => {
+    expect(onlyRole('#PBS -l nodes=1:gpus=4').gpuCount.value).toBe(4)
+    expect(texts('#PBS -l nodes=1:gpus=4').join()).not.toContain('directive-ignored')
+  })
+
+  test.each(['--gres=gpu:a100:99999999999999999999', '-G 2147483648', '--gpus-per-node=a100:4g'])(
+    '%s is more than Slurm can count, and is refused',
+    option => {
+      expect(faults(option)).toMatch(/job\.sbatch:2:\d+ {2}.*more than 2147483647/)
+    },
+  )
+
+  test('a byte order mark before #! is named', () => {
+    const text = '#!/bin/bash\n#SBATCH --gres=gpu:1\npython train.py\n'
+    const manifest = scriptManifest(text)
+    const marked = { ...manifest, bytes: new TextEncoder().encode(`\ufeff${text}`) }
+    const refusals = (each: typeof manifest) =>
+      slurm.read(each).flatMap(job => job.warnings.filter(({ code }) => code === 'scheduler-will-refuse'))
+    expect(refusals(marked)).toMatchObject([{ text: expect.stringContaining('byte order mark'), place: { line: 1 } }])
+    expect(refusals(manifest)).toEqual([])
+  })
+})

@@ -7,9 +7,12 @@ import type { KubernetesObject } from './objects.ts'
 export function inferKind(object: KubernetesObject): Kind | undefined {
   const templates = findPodTemplates(object.value, [])
   if (templates.length === 0) return undefined
+  const [deadline, ...more] = findDeadlines(object)
+  const isOfAll = more.length === 0 && deadline?.every(step => typeof step === 'string') === true
   return {
     group: object.group,
     kind: object.kind,
+    ...(isOfAll && { deadline }),
     roles: templates.map(path => ({
       at: [],
       pod: path,
@@ -32,6 +35,19 @@ function findPodTemplates(value: unknown, path: DocumentPath): readonly Document
   const spec = value['spec']
   if (path.length > 0 && isMapping(spec) && Array.isArray(spec['containers'])) return [path]
   return Object.entries(value).flatMap(([key, inner]) => findPodTemplates(inner, [...path, key]))
+}
+
+/** Where an object says activeDeadlineSeconds, its pods' own left out: in every API that has it, what it stands in may take no longer. */
+export function findDeadlines({ value }: KubernetesObject): readonly DocumentPath[] {
+  return deadlinesIn(value, [])
+}
+
+function deadlinesIn(value: unknown, path: DocumentPath): readonly DocumentPath[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => deadlinesIn(item, [...path, index]))
+  if (!isMapping(value) || Array.isArray(value['containers'])) return []
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === 'activeDeadlineSeconds' ? [[...path, key]] : deadlinesIn(inner, [...path, key]),
+  )
 }
 
 /** The numbers of pods or copies on the way to a pod template: each multiplies those above it. */

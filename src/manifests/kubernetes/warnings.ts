@@ -1,12 +1,14 @@
-import { valueAt } from '../../document.ts'
+import { inWords, valueAt } from '../../document.ts'
 import type { Role } from '../../job.ts'
 import type { Sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import type { Kind } from './kinds.ts'
+import { unknownFieldWarnings } from './known-fields.ts'
 import type { KubernetesObject } from './objects.ts'
 import { QUEUE_LABEL } from './queues.ts'
 import { type RoleReading, rangeFor, roleWarnings } from './roles.ts'
 import type { Metadata } from './schema.ts'
+import { findDeadlines } from './unknown-kinds.ts'
 
 /** What the warnings about a job are drawn from. */
 export interface JobFacts {
@@ -28,6 +30,7 @@ export function jobWarnings(
     ...facts.roles.flatMap(roleWarnings),
     ...suspensionWarnings(object, kind, metadata, facts.roles),
     ...refusalWarnings(object, kind, facts.roles),
+    ...unknownFieldWarnings(object, facts.roles),
   ]
   if (facts.roles.every(role => role.reading.gpus.value === 0)) return warnings
   return [
@@ -117,9 +120,16 @@ function durationWarnings(
   const isLimited = deadline !== undefined || roles.every(role => role.reading.timeLimitSeconds !== undefined)
   if (endless)
     warnings.push({ code: 'long-running-service', text: 'it runs until it is deleted: its cost is one an hour' })
-  else if (!isLimited)
-    warnings.push({ code: 'no-time-limit', text: 'activeDeadlineSeconds is not set: nothing bounds the cost' })
+  else if (!isLimited) warnings.push({ code: 'no-time-limit', text: noLimit(object) })
   return warnings
+}
+
+/** A kind that is read through its pods alone may hold deadlines of its parts, which bound it in ways that are not known. */
+function noLimit(object: KubernetesObject): string {
+  const parts = findDeadlines(object).map(path => inWords([...object.path, ...path]))
+  return parts.length === 0
+    ? 'activeDeadlineSeconds is not set: nothing bounds the cost'
+    : `what bounds the whole is not known: activeDeadlineSeconds stands at ${parts.join(' and ')}`
 }
 
 function rangeWarnings(kind: Kind, { roles, range }: JobFacts): readonly Warning[] {

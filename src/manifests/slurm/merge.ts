@@ -41,6 +41,8 @@ const opposites: Readonly<Record<string, string | undefined>> = {
 /** The settings of one component after the other. */
 export class Merge {
   settings: Map<string, Setting> = new Map()
+  /** What this component's own directives have said. */
+  private said = new Set<string>()
   /** Sockets, cores and threads while `-B` is set. */
   private geometry: (number | undefined)[] = []
   readonly collected: Collected
@@ -52,6 +54,7 @@ export class Merge {
   /** Some options hold for the next component too, the others start anew. */
   startComponent(): void {
     this.settings = new Map([...this.settings].filter(([, setting]) => setting.option.carried))
+    this.said = new Set()
   }
 
   setAll(given: readonly Given<Option>[], source: Setting['source']): void {
@@ -114,7 +117,10 @@ export class Merge {
     }
     const text = textOf(option, reading.text, before)
     const setting: Setting = { option, value, text, written, origin, place, source }
-    if (source === 'script') this.warnOfValue(name, setting, before, valuePlace)
+    if (source === 'script') {
+      this.warnOfValue(name, setting, this.said.has(name) ? before : undefined, valuePlace)
+      this.said.add(name)
+    }
     this.settings.set(name, setting)
     this.changeTwin(name, name in opposites ? opposites[name] : text)
     this.alignGeometry(name)

@@ -1,4 +1,5 @@
 import type { Fault } from '../../errors.ts'
+import type { Warning } from '../../warning.ts'
 import { type Accepted, type Given, type OptionTable, optionTable, readArguments, type Word } from './arguments.ts'
 import { eachLine, splitWords } from './directives.ts'
 
@@ -13,6 +14,8 @@ export interface Translated {
 export interface ForeignDirectives {
   readonly options: readonly Translated[]
   readonly faults: readonly Fault[]
+  /** Words that ask for GPUs and that sbatch passes over. */
+  readonly ignored?: readonly Warning[]
 }
 
 /** Values that the `#SBATCH` lines have set before: some PBS options add to them. */
@@ -80,6 +83,7 @@ function translate(
   return {
     options: translated.flatMap(each => each.options),
     faults: [...found.faults, ...read.faults, ...strayFaults, ...translated.flatMap(each => each.faults)],
+    ignored: translated.flatMap(each => each.ignored ?? []),
   }
 }
 
@@ -251,6 +255,7 @@ function readResources(given: Given<Accepted>, list: string, valueSoFar: ValueSo
   const latest = (name: string): string | undefined =>
     options.findLast(option => option.name === name)?.value ?? valueSoFar(name)
   let accelerators = 0
+  let passedOver = ''
   let at = 0
   while (at < list.length) {
     if (/^accelerator=/i.test(list.slice(at))) {
@@ -260,6 +265,7 @@ function readResources(given: Given<Accepted>, list: string, valueSoFar: ValueSo
     }
     const resource = resources.find(([key]) => list.startsWith(key, at))
     if (resource === undefined) {
+      passedOver += list.charAt(at)
       at += 1
       continue
     }
@@ -285,7 +291,11 @@ function readResources(given: Given<Accepted>, list: string, valueSoFar: ValueSo
     const before = latest('gres')
     add('gres', before === undefined ? `gpu:${accelerators}` : `${before},gpu:${accelerators}`)
   }
-  return { options, faults }
+  const ignored = (passedOver.match(/\w*gpu\w*=[^:,+]*/gi) ?? []).map((word): Warning => {
+    const text = `${word} of ${given.written} is read by PBS alone: sbatch passes over it; ask with #SBATCH --gres=gpu:1`
+    return { code: 'directive-ignored', text, place: given.valuePlace }
+  })
+  return { options, faults, ignored }
 }
 
 /** PBS Pro's select, ncpus and mpiprocs together say how many CPUs a task gets. */

@@ -13,8 +13,15 @@ import { gpuOptions, readShape, type Shape } from './gpu-count.ts'
 import { readGpuType, shareOf } from './gpu-type.ts'
 import { readMebibytes, readMinutes } from './quantities.ts'
 import { readSbatch, type SbatchReading, wrappedScript } from './read-sbatch.ts'
-import { countOf, memoryOptions, type Settings } from './settings.ts'
-import { warnOfChildJobs, warnOfComponent, warnOfConflicts, warnOfJob } from './warnings.ts'
+import { countOf, gresOf, memoryOptions, type Settings } from './settings.ts'
+import {
+  warnOfByteOrderMark,
+  warnOfChildJobs,
+  warnOfComponent,
+  warnOfConflicts,
+  warnOfJob,
+  warnOfRepeatedKeys,
+} from './warnings.ts'
 
 const bytesPerMebibyte = 2 ** 20
 /** slurm.conf(5), SchedulerParameters: max_script_size is 4 MiB where a site sets no other. */
@@ -33,8 +40,8 @@ export function readBatchJob(manifest: Manifest): Job {
     if (gathered !== undefined) return gathered
   }
   const shapes = reading.components.map(readShape)
-  const declared =
-    wrapped === undefined ? readDeclarations(findDeclarations(script, reading.headEnd, file)) : noDeclarations
+  const entries = wrapped === undefined ? findDeclarations(script, reading.headEnd, file) : []
+  const declared = readDeclarations(entries)
   const commands = readCommands(manifest, script, reading, shapes)
   const roles = reading.components.map((settings, index) =>
     readRole(settings, shapes[index] ?? readShape(settings), roleName(reading, index), reading, commands.commandLines),
@@ -56,8 +63,10 @@ export function readBatchJob(manifest: Manifest): Job {
     destination: destinationOf(reading.components),
     declarations: declared.declarations,
     warnings: [
+      ...(wrapped === undefined ? warnOfByteOrderMark(manifest) : []),
       ...reading.warnings,
       ...conflicts,
+      ...warnOfRepeatedKeys(entries),
       ...warnOfJob(script, file, reading),
       ...warnOfChildJobs(script, file, reading),
       ...roles.flatMap((role, index) => {
@@ -68,8 +77,6 @@ export function readBatchJob(manifest: Manifest): Job {
     ],
   }
 }
-
-const noDeclarations = { declarations: {}, faults: [] }
 
 function asFault(warning: Warning): Fault {
   return { place: warning.place ?? { file: 'command line' }, message: warning.text }
@@ -272,7 +279,10 @@ export function processesOnNode(
   return found.sort((left, right) => right.processes - left.processes)[0]
 }
 
-/** What the client lets pass and the controller refuses, whatever the site. */
+/** Slurm 22.05 keeps counts of GPUs in 32 bits with a sign, and what is larger wraps round in silence. */
+const largestCount = 2 ** 31 - 1
+
+/** What the client lets pass and the controller refuses or misreads, whatever the site. */
 function refusedByController(
   components: readonly Settings[],
   shapes: readonly Shape[],
@@ -283,6 +293,11 @@ function refusedByController(
     const refuse = (name: string, message: string): void => {
       const setting = settings.get(name)
       if (setting !== undefined) faults.push({ place: setting.place, message: `${setting.written}: ${message}` })
+    }
+    for (const name of gpuOptions) {
+      if ((gresOf(settings, name) ?? []).some(({ count }) => Math.abs(count) > largestCount)) {
+        refuse(name, `more than ${largestCount}, which Slurm cannot count: it would take another number for it`)
+      }
     }
     const array = settings.get('array')
     if (array !== undefined && readArray(array.value ?? '') === undefined) {

@@ -59,7 +59,10 @@ export function readSbatch(input: SbatchInput): SbatchReading {
     merge.setAll(readGroup(groups[index] ?? [], collected), 'script')
     if (!ignoresPbs && !merge.settings.has('ignore-pbs')) {
       const foreign = readForeignDirectives(script, input.file, name => merge.settings.get(name)?.text)
-      if (index === 0) collected.faults.push(...foreign.faults)
+      if (index === 0) {
+        collected.faults.push(...foreign.faults)
+        collected.warnings.push(...(foreign.ignored ?? []))
+      }
       for (const option of foreign.options) merge.setTranslated(option)
     }
     for (const [variable, option] of variables) {

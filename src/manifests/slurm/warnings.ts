@@ -1,5 +1,7 @@
+import type { DeclarationEntry } from '../../declarations.ts'
 import type { Place } from '../../errors.ts'
 import type { Role } from '../../job.ts'
+import type { Manifest } from '../../manifest.ts'
 import { formatDuration, parseDuration, secondsPerMinute } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
 import { eachLine } from './directives.ts'
@@ -19,6 +21,24 @@ export function warnOfConflicts(settings: Settings): readonly Warning[] {
   if (first === second || first === '') return []
   const text = `${gres.written} and ${perNode.written} say different things: Slurm 22.05 goes by --gres, newer ones refuse both together`
   return [{ code: 'conflict', text, place: perNode.place }]
+}
+
+/** A mark that editors of Windows put before the first line, where sbatch looks for `#!`. */
+export function warnOfByteOrderMark({ bytes, name }: Manifest): readonly Warning[] {
+  const [first, second, third] = bytes
+  if (first !== 0xef || second !== 0xbb || third !== 0xbf) return []
+  const text = `sbatch will refuse this file: a byte order mark stands before #!; take it away with sed -i '1s/^\\xEF\\xBB\\xBF//' ${name}`
+  return [{ code: 'scheduler-will-refuse', text, place: { file: name, line: 1, column: 1 } }]
+}
+
+/** `#GPUFARE` lines with one key, of which the last counts; exemptions all count. */
+export function warnOfRepeatedKeys(entries: readonly DeclarationEntry[]): readonly Warning[] {
+  return entries.flatMap((entry, index) => {
+    const before = entries.slice(0, index).findLast(each => each.key === entry.key && each.key !== 'exempt')
+    if (before === undefined || before.value === entry.value) return []
+    const text = `#GPUFARE ${entry.key}=${entry.value} stands after ${entry.key}=${before.value} (line ${before.place.line}) and replaces it`
+    return [{ code: 'last-flag-wins', text, place: entry.place }]
+  })
 }
 
 /** What holds for the script as a whole. */

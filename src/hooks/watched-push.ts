@@ -28,9 +28,18 @@ export async function watchPush(
     input: new TextEncoder().encode(input),
   })
   if (answer.timedOut) return unchecked(`not checked within ${timeoutSeconds} s`, strict, terminal)
-  // stdout is git's: what `git push --porcelain` prints is read by programs
-  terminal.stderr.write(answer.stdout + answer.stderr)
-  return judgements.includes(answer.exitCode) ? answer.exitCode : unchecked('not checked', strict, terminal)
+  if (judgements.includes(answer.exitCode)) {
+    // stdout is git's: what `git push --porcelain` prints is read by programs
+    terminal.stderr.write(answer.stdout + answer.stderr)
+    return answer.exitCode
+  }
+  const [reason = '', ...more] = answer.stderr.trim().split('\n')
+  if (more.length > 0) terminal.stderr.write(answer.stderr)
+  return unchecked(
+    more.length > 0 ? 'not checked' : `not checked (${reason.replace(/^gpufare: /, '')})`,
+    strict,
+    terminal,
+  )
 }
 
 /** Says what becomes of a push that was not checked. */

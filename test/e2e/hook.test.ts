@@ -120,6 +120,12 @@ describe('a push', () => {
     expect({ exitCode, said: said(stderr) }).toEqual({ exitCode: 0, said: [expect.stringContaining('1 exempted')] })
   })
 
+  test('cannot raise its own limit: what the remote has counts', async () => {
+    const clone = await makeGuarded()
+    clone.commit({ 'gpufare.yaml': config.replace('limit: 100', 'limit: 1000'), 'new.sbatch': dear })
+    expect((await push(clone, ['origin', 'topic'])).exitCode).toBe(1)
+  })
+
   test('is checked by what is committed: the work tree and the index count for nothing', async () => {
     const clone = await makeGuarded()
     clone.commit({ 'new.sbatch': cheap })
@@ -228,6 +234,24 @@ describe('a push', () => {
     expect((await push(clone, ['origin', 'HEAD:refs/heads/a'])).exitCode).toBe(0)
     clone.commit({ 'new.sbatch': dear })
     expect((await push(clone, ['origin', 'HEAD:refs/heads/b'])).exitCode).toBe(1)
+  })
+
+  test('from a partial clone fetches nothing, and does not wait for what it lacks', async () => {
+    const source = await makeGuarded()
+    source.git('-C', source.remote, 'config', 'uploadpack.allowFilter', 'true')
+    const clone = cloneOf(source.remote, join(makeFolder(), 'partial'), '--filter=blob:none', '--no-checkout')
+    clone.git('sparse-checkout', 'set', '--no-cone', '/nothing')
+    clone.git('checkout', '--quiet', 'main')
+    await installIn(clone.folder)
+    writeFileSync(join(clone.folder, 'new.sbatch'), dear)
+    clone.git('add', '--sparse', 'new.sbatch')
+    clone.git('commit', '--quiet', '-m', 'new')
+    const missing = () => clone.git('rev-list', '--objects', '--all', '--missing=print').match(/^\?/gm)?.length ?? 0
+    const before = missing()
+    expect(before).toBeGreaterThan(0)
+    const { stderr } = await push(clone, ['origin', 'HEAD:refs/heads/topic'])
+    expect(said(stderr)).toEqual([expect.stringMatching(/not checked \(git .*\); it goes on/)])
+    expect(missing()).toBe(before)
   })
 
   test('by a URL is checked by what its remote is known to have', async () => {

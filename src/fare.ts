@@ -1,13 +1,14 @@
 import { type Candidate, findCandidates } from './candidates.ts'
 import type { Config } from './config.ts'
-import { warnOfGpuTypes } from './gpu-choices.ts'
+import { preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
 import type { Job } from './job.ts'
 import { adviseOn } from './missing-facts.ts'
 import { listPrices } from './prices/index.ts'
-import type { Tier } from './prices/price-source.ts'
+import { isSpot, type Tier } from './prices/price-source.ts'
 import type { Tables } from './pricing-data.ts'
 import { type Quote, quoteCandidate } from './quote.ts'
 import { predictRuntime } from './runtimes/index.ts'
+import type { Working } from './runtimes/runtime-model.ts'
 import { formatDuration } from './units.ts'
 import type { Warning } from './warning.ts'
 import type { Workload } from './workload.ts'
@@ -28,12 +29,9 @@ interface QuotedCandidates {
   readonly quotes: readonly Quote[]
 }
 
-/**
- * Quotes that were made, for jobs that differ in nothing but name and file: of thousands many do. The working of such a
- * quote names the lines of the first.
- */
+/** Quotes that were made, for jobs that differ in nothing but name and file: of thousands many do. */
 export class QuoteMemory {
-  private readonly known = new Map<string, QuotedCandidates>()
+  private readonly known = new Map<string, { readonly file: string; readonly quoted: QuotedCandidates }>()
 
   recall(job: Job, workloads: readonly Workload[], config: Config, quote: () => QuotedCandidates): QuotedCandidates {
     const { file } = job.place
@@ -41,9 +39,26 @@ export class QuoteMemory {
     // A NUL, which JSON spells out, stands for nothing else than the file.
     const name = JSON.stringify(file)
     const key = asked.replaceAll(name, '\0').replaceAll(`${name.slice(1, -1)}:`, '\0')
-    const found = this.known.get(key) ?? quote()
+    const found = this.known.get(key) ?? { file, quoted: quote() }
     if (this.known.size < mostRemembered) this.known.set(key, found)
-    return found
+    return found.file === file ? found.quoted : movedTo(file, found.file, found.quoted)
+  }
+}
+
+/** The same quotes, read in the same lines of another file. */
+function movedTo(file: string, from: string, { candidates, quotes }: QuotedCandidates): QuotedCandidates {
+  const isThere = ({ origin }: Working) => 'place' in origin && origin.place.file === from
+  const moved = (step: Working): Working =>
+    'place' in step.origin && isThere(step)
+      ? { ...step, origin: { ...step.origin, place: { ...step.origin.place, file } } }
+      : step
+  return {
+    candidates,
+    quotes: quotes.map(quote =>
+      quote.runtime?.working.some(isThere)
+        ? { ...quote, runtime: { ...quote.runtime, working: quote.runtime.working.map(moved) } }
+        : quote,
+    ),
   }
 }
 
@@ -53,7 +68,7 @@ const mostRemembered = 500
 /** What a job takes and costs as written and on every other candidate. */
 export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: Config, memory?: QuoteMemory): Fare {
   const { workloads, warnings } = readWorkloads(job, files, tables.models)
-  const prices = listPrices(tables, config)
+  const prices = listPrices(tables, preferencesOf(job, config))
   const quote = () => quoteAll(job, workloads, tables, config)
   const { candidates, quotes } = memory?.recall(job, workloads, config, quote) ?? quote()
   const runtime = quotes.find(quote => quote.candidate.asRequested)?.runtime
@@ -72,13 +87,13 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
 }
 
 function quoteAll(job: Job, workloads: readonly Workload[], tables: Tables, config: Config): QuotedCandidates {
-  const prices = listPrices(tables, config)
+  const prices = listPrices(tables, preferencesOf(job, config))
   const candidates = findCandidates(job, workloads, { gpus: tables.gpus, prices, config })
   const quotes = candidates.flatMap(candidate => {
     const runtime = predictRuntime(job, workloads, candidate, [], tables)
     return tiersOf(candidate)
       .map(tier => quoteCandidate(job, candidate, runtime, tier, prices.priceOf))
-      .filter(quote => quote.tier !== 'spot' || quote.usdPerHour !== undefined)
+      .filter(quote => candidate.spot || quote.tier !== 'spot' || quote.usdPerHour !== undefined)
   })
   return { candidates, quotes }
 }
@@ -92,7 +107,7 @@ function requestedGpus(candidates: readonly Candidate[]): ReadonlySet<string> {
 /** The quotes of the job as written; several where the manifest leaves the GPU type open. Spot rows are offers, not requests. */
 export function requestedQuotes(fare: Fare): readonly Quote[] {
   const asWritten = fare.quotes.filter(quote => quote.candidate.asRequested)
-  const firm = asWritten.filter(quote => quote.tier !== 'spot')
+  const firm = asWritten.filter(quote => !isSpot(quote.tier))
   return firm.length > 0 ? firm : asWritten
 }
 
@@ -101,8 +116,9 @@ export function canRun(candidate: Candidate): boolean {
   return candidate.obstacles.length === 0
 }
 
-/** The tiers a candidate is quoted at: its own rate or on-demand, and spot in a row of its own. */
+/** The tiers a candidate is quoted at: its own rate or on-demand, and spot in a row of its own; only spot where the job insists on it. */
 export function tiersOf(candidate: Candidate): readonly Tier[] {
+  if (candidate.spot) return ['spot']
   return candidate.asRequested && canRun(candidate) ? ['on-demand', 'spot'] : ['on-demand']
 }
 

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { type Config, configHomes, findConfigs, readConfigs } from './config.ts'
 import { GpufareError, InputError } from './errors.ts'
-import { type Fare, fareOf } from './fare.ts'
+import { type Fare, fareOf, QuoteMemory } from './fare.ts'
 import { type Manifest, readManifest, wrapPath } from './manifest.ts'
 import { readJobs } from './manifests/index.ts'
 import { wrappedScript } from './manifests/slurm/read-sbatch.ts'
@@ -50,12 +50,13 @@ export async function quoteManifests(
     configs.set(key, config)
     return config
   })
+  const memory = paths.length > 1 ? new QuoteMemory() : undefined
   const quoted: QuotedManifest[] = []
   const failures: InputError[] = []
   for (const path of pathsOf(paths, passedOn)) {
     try {
       const manifest = await readPath(path, passedOn, terminal)
-      quoted.push(quote(manifest, await configFor(folderOf(manifest)), tables))
+      quoted.push(quote(manifest, await configFor(folderOf(manifest)), tables, memory))
     } catch (error) {
       if (!(error instanceof InputError)) throw error
       failures.push(error)
@@ -96,8 +97,9 @@ export function quoteText(quoted: QuotedManifest, text: string): QuotedManifest 
   return quote(manifest, quoted.config, readTables(tablesFolder))
 }
 
-function quote(manifest: Manifest, config: Config, tables: Tables): QuotedManifest {
-  const fares = readJobs(manifest).map(job => fareOf(job, readReferredFiles(job, folderOf(manifest)), tables, config))
+function quote(manifest: Manifest, config: Config, tables: Tables, memory?: QuoteMemory): QuotedManifest {
+  const folder = folderOf(manifest)
+  const fares = readJobs(manifest).map(job => fareOf(job, readReferredFiles(job, folder), tables, config, memory))
   return { manifest, config, fares }
 }
 

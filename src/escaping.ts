@@ -56,13 +56,10 @@ export function markdownText(text: string): string {
     .replace(/(?<=\S)(?<!^[+-])\$/g, '&#36;')
 }
 
-/** Text of an HTML or SVG element, or of an attribute between quotes. */
+/** Text of an element of HTML, SVG or XML, or of an attribute between quotes; what XML 1.0 forbids is spelled out. */
 export function htmlText(text: string): string {
   return plainText(text).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
-
-/** The same for XML 1.0, which knows the numeric references too; what it forbids was spelled out before. */
-export const xmlText = htmlText
 
 /**
  * A cell of CSV (RFC 4180). Text that a spreadsheet would take for a formula is preceded by an apostrophe

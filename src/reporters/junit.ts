@@ -1,5 +1,5 @@
 import type { CheckedJob, CheckReport, CheckReporter } from '../check-report.ts'
-import { xmlText } from '../escaping.ts'
+import { htmlText as xmlText } from '../escaping.ts'
 import type { Finding } from '../finding.ts'
 import type { Currency } from '../units.ts'
 import { moneyWords, placeWords, runtimeWords, standingOf } from './check-words.ts'

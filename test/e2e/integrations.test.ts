@@ -192,3 +192,27 @@ describe('the template for GitLab', () => {
     for (const file of [reports.junit, reports.codequality, ...paths]) expect(existsSync(join(folder, file))).toBe(true)
   })
 })
+
+describe('the snippets of the README', () => {
+  const blocks = [...read('README.md').matchAll(/```(yaml|groovy)\n([\s\S]*?)```/g)].map(match => match[2] ?? '')
+  const blockWith = (words: string) => blocks.find(block => block.includes(words)) ?? ''
+
+  test.each([
+    ['Azure Pipelines', parse(blockWith('PublishTestResults')).steps[1].script.replace(/^npm install.*$/m, '')],
+    ['Jenkins', /\bsh '(.*)'$/m.exec(blockWith('archiveArtifacts'))?.[1] ?? ''],
+  ])('%s: fails over the limit and leaves both reports', async (_, script) => {
+    const folder = await repositoryOf(100)
+    await bash('git update-ref refs/remotes/origin/main HEAD~1', folder, {})
+    const branch = { SYSTEM_PULLREQUEST_TARGETBRANCHNAME: 'main', CHANGE_TARGET: 'main' }
+    expect(await bash(script, folder, branch)).toMatchObject({ exitCode: 3, stderr: '' })
+    expect([existsSync(join(folder, 'gpufare.xml')), existsSync(join(folder, 'gpufare.html'))]).toEqual([true, true])
+  })
+
+  test('GitHub and pre-commit: name this version', () => {
+    expect(parse(blockWith('actions/checkout')).steps[1].uses).toMatch(new RegExp(`@v${packageJson.version}$`))
+    const [repository] = parse(blockWith('id: gpufare-push')).repos
+    expect(repository.rev).toBe(`v${packageJson.version}`)
+    const offered = parse(read('.pre-commit-hooks.yaml')).map((hook: { id: string }) => hook.id)
+    expect(repository.hooks.map((hook: { id: string }) => hook.id)).toEqual(offered)
+  })
+})

@@ -365,7 +365,7 @@ function runSimpleCommand(command: Command, shell: Shell): Outcome {
   const [name] = words
   if (name === undefined) return SUCCEEDED
   const builtin = Object.hasOwn(BUILTINS, name.text) ? BUILTINS[name.text] : undefined
-  if (builtin !== undefined) {
+  if (builtin !== undefined && !holdsOut(words)) {
     noteWrittenFile(command, words, shell)
     return builtin(words.slice(1), command, shell)
   }
@@ -376,6 +376,11 @@ function runSimpleCommand(command: Command, shell: Shell): Outcome {
   noteCopy(words, shell)
   noteEdit(words, shell)
   return MAY_FAIL.test(name.text) ? UNKNOWN : RAN
+}
+
+/** A sleep of days or without end is what the script is for: it holds the machine until somebody comes. */
+function holdsOut([name, time]: readonly Field[]): boolean {
+  return name?.text === 'sleep' && /^(inf|infinity|\d+d|\d{5,})$/.test(time?.text ?? '')
 }
 
 /** Programs that are started for their exit code. */

@@ -1,5 +1,6 @@
 import type { CommandLine } from '../command-lines.ts'
 import { poolsOf } from '../gpu-choices.ts'
+import { isSpot } from '../prices/price-source.ts'
 import type { Rule } from './rule.ts'
 import { gpuLine, type Subject } from './subject.ts'
 
@@ -41,7 +42,7 @@ export const spotWithoutCheckpoint: Rule = {
 function isOnSpot({ asWritten, roles, cluster, config }: Subject): boolean {
   const own = config.clusters.find(({ name }) => name === cluster)
   const pools = own === undefined ? [] : roles.flatMap(role => poolsOf(role, own))
-  return asWritten.some(({ tier }) => tier === 'spot') || pools.some(pool => pool.spot)
+  return asWritten.some(({ tier }) => isSpot(tier)) || pools.some(pool => pool.spot)
 }
 
 /** An option that saves checkpoints or goes on from one; recomputing activations only shares the name. */

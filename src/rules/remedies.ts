@@ -1,6 +1,7 @@
 import { describeGpus } from '../candidates.ts'
 import { canRun } from '../fare.ts'
 import type { Job } from '../job.ts'
+import { isSpot } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import type { Runtime } from '../runtimes/runtime-model.ts'
 import { countOf, formatClock, formatCount, formatDuration, formatMoney, secondsPerMinute } from '../units.ts'
@@ -25,11 +26,9 @@ export function runtimeFigures(runtime: Runtime | undefined): Figures {
 
 /** The other candidate that would pass and keeps the job's time best, in words; spot only where the job is on spot already. */
 export function anotherCandidate(subject: Subject, passes: (quote: Quote) => boolean): string | undefined {
-  const tiers = new Set(subject.asWritten.map(({ tier }) => tier))
+  const onSpot = subject.asWritten.some(({ tier }) => isSpot(tier))
   const [best] = subject.fare.quotes
-    .filter(
-      ({ candidate, tier }) => !candidate.asRequested && canRun(candidate) && (tier !== 'spot' || tiers.has(tier)),
-    )
+    .filter(({ candidate, tier }) => !candidate.asRequested && canRun(candidate) && (onSpot || !isSpot(tier)))
     .filter(passes)
     .toSorted((a, b) => medianSeconds(a) - medianSeconds(b))
   return best && `on ${describeGpus(best.candidate)} it would ${describeQuote(best, subject)}`

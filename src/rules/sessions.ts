@@ -13,7 +13,7 @@ export function isSession(job: Job): boolean {
 function startsSession({ program, arguments: words }: CommandLine): boolean {
   const name = program.slice(program.lastIndexOf('/') + 1)
   const [first = ''] = words.map(word => word.written)
-  if (name === 'sleep') return /^(inf|infinity|\d{5,}|\d+[dh])$/.test(first)
+  if (name === 'sleep') return /^(inf|infinity|\d+d|\d{5,})$/.test(first)
   if (name === 'tail') return words.some(word => word.written === '/dev/null')
   return sessionPrograms.test(name)
 }

@@ -2,6 +2,7 @@ import { describeGpus } from './candidates.ts'
 import type { CandidateLine, CheckedJob, JobChange, JobMoney } from './check-report.ts'
 import { describePlace } from './errors.ts'
 import { canRun, type Fare, requestedQuotes } from './fare.ts'
+import { isSpot } from './prices/price-source.ts'
 import type { Quote } from './quote.ts'
 import { describeOffer } from './reporters/words.ts'
 import type { Runtime } from './runtimes/runtime-model.ts'
@@ -39,8 +40,9 @@ const madeLines = new WeakMap<readonly Quote[], readonly CandidateLine[]>()
 function linesOf(quotes: readonly Quote[], asWritten: Quote | undefined, currency: Currency): readonly CandidateLine[] {
   const known = madeLines.get(quotes)
   if (known !== undefined) return known
+  const onSpot = asWritten !== undefined && isSpot(asWritten.tier)
   const others = quotes
-    .filter(quote => !quote.candidate.asRequested && quote.tier !== 'spot' && canRun(quote.candidate))
+    .filter(quote => !quote.candidate.asRequested && isSpot(quote.tier) === onSpot && canRun(quote.candidate))
     .sort((a, b) => orderOf(a) - orderOf(b))
     .slice(0, mostOthers)
   const lines = [...(asWritten === undefined ? [] : [asWritten]), ...others].map(quote => lineOf(quote, currency))
@@ -126,11 +128,11 @@ export function pairRenames(
     if (from !== undefined && left.has(from)) take(path, from)
   }
   if (left.size * added.size > mostPairs) return pairs
-  for (const [path, text] of added) {
-    if (pairs.has(path)) continue
-    const likeness = [...left].map(([from, old]) => [from, sharedLines(old, text)] as const)
-    const [best] = likeness.sort((a, b) => b[1] - a[1])
-    if (best !== undefined && best[1] >= sameShare) take(path, best[0])
+  const alike = [...added].flatMap(([path, text]) =>
+    [...left].map(([from, old]) => ({ path, from, share: sharedLines(old, text) })),
+  )
+  for (const { path, from, share } of alike.sort((a, b) => b.share - a.share)) {
+    if (share >= sameShare && !pairs.has(path) && left.has(from)) take(path, from)
   }
   return pairs
 }

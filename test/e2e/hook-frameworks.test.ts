@@ -149,4 +149,28 @@ describe.skipIf(noPip !== undefined)(titled('pre-commit', noPip), () => {
     clone.commit({ 'new.sbatch': jobOf(100) })
     expect(run(clone.folder, ['git', 'push', 'origin', 'HEAD:refs/heads/topic']).said).toContain('job-cost: $200')
   })
+
+  test('runs what this repository offers it: before a commit what is staged, before a push what is pushed', () => {
+    const offer = makeClone()
+    offer.commit({ '.pre-commit-hooks.yaml': readFileSync('.pre-commit-hooks.yaml', 'utf8') })
+    const hooks = `repos:\n  - repo: ${offer.folder}\n    rev: ${offer.git('rev-parse', 'HEAD')}\n    hooks: [{id: gpufare}, {id: gpufare-push}]\n`
+    const clone = published({ '.pre-commit-config.yaml': hooks })
+    expect(
+      run(clone.folder, ['pre-commit', 'validate-manifest', join(offer.folder, '.pre-commit-hooks.yaml')]).exitCode,
+    ).toBe(0)
+    run(clone.folder, ['pre-commit', 'install', '--hook-type', 'pre-commit', '--hook-type', 'pre-push'])
+    const commit = (hours: number, ...words: readonly string[]) => {
+      writeFileSync(join(clone.folder, 'new.sbatch'), jobOf(hours))
+      clone.git('add', 'new.sbatch')
+      return run(clone.folder, ['git', 'commit', '-m', 'new job', ...words])
+    }
+    const stopped = commit(100)
+    expect(stopped.said).toMatch(/new\.sbatch:\d.*job-cost: \$200/)
+    expect(stopped.exitCode).toBe(1)
+    expect(commit(100, '--no-verify').exitCode).toBe(0)
+    const push = () => run(clone.folder, ['git', 'push', 'origin', 'HEAD:refs/heads/topic'])
+    expect(push()).toEqual({ exitCode: 1, said: expect.stringMatching(/job-cost: \$200/) })
+    expect(commit(10).exitCode).toBe(0)
+    expect(push().exitCode).toBe(0)
+  })
 })

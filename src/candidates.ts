@@ -1,6 +1,6 @@
 import type { Cluster, Config, Pool } from './config.ts'
 import { findGpus, type Gpu, type UnknownGpu } from './gpu.ts'
-import { clusterOf, type Device, neighbours, poolCalled, poolsOf, requestedDevices } from './gpu-choices.ts'
+import { clusterOf, type Device, isMadeFor, neighbours, poolCalled, poolsOf, requestedDevices } from './gpu-choices.ts'
 import type { Job, Role } from './job.ts'
 import type { Machine } from './machine.ts'
 import type { MemoryFit } from './memory.ts'
@@ -15,6 +15,7 @@ import {
   type Seat,
 } from './placements.ts'
 import type { PriceList } from './prices/index.ts'
+import type { Tier } from './prices/price-source.ts'
 import { mayBeRelaid } from './spanning.ts'
 import { countOf } from './units.ts'
 import type { Workload } from './workload.ts'
@@ -30,6 +31,8 @@ export interface Candidate {
   readonly obstacles: readonly string[]
   /** What to know about it: `sold in eights`, `network decides`. */
   readonly remarks: readonly string[]
+  /** The manifest insists on machines that can be taken away at any time: no other price is its price. */
+  readonly spot?: true
 }
 
 /** What candidates are chosen from. */
@@ -62,11 +65,17 @@ export function findCandidates(
 
 /** `8x A100-80GB`, or `6x H100 + 2x T4` where the roles differ. */
 export function describeGpus(candidate: Candidate): string {
-  const counts = new Map<string, number>()
-  for (const { gpu, gpuCount } of candidate.placements) counts.set(gpu.name, (counts.get(gpu.name) ?? 0) + gpuCount)
-  return [...counts]
-    .map(([name, count]) => (name === '' ? `${countOf(count, 'GPU')} of any type` : `${count}x ${name.toUpperCase()}`))
-    .join(' + ')
+  const counts = new Map<string, { readonly gpu: Gpu | UnknownGpu; readonly count: number }>()
+  for (const { gpu, gpuCount } of candidate.placements) {
+    counts.set(gpu.name, { gpu, count: (counts.get(gpu.name)?.count ?? 0) + gpuCount })
+  }
+  return [...counts.values()].map(({ gpu, count }) => describeCount(gpu, count)).join(' + ')
+}
+
+function describeCount(gpu: Gpu | UnknownGpu, count: number): string {
+  if (gpu.name !== '') return `${count}x ${gpu.name.toUpperCase()}`
+  const maker = gpu.vendor === 'unknown' && gpu.maker !== undefined ? `${gpu.maker} ` : ''
+  return `${countOf(count, `${maker}GPU`)} of any type`
 }
 
 interface Situation extends CandidateContext {
@@ -111,7 +120,11 @@ function requestedSites(situation: Situation): readonly Site[] {
       devices,
       ...(nodes && { nodes }),
       obstacles: isElsewhere ? [notInCluster(cluster)] : [],
-      remarks: [...(variantCount > 1 ? ['one of several types that the job may get'] : []), ...remarksOnBasis(roles)],
+      remarks: [
+        ...(variantCount > 1 ? ['one of several types that the job may get'] : []),
+        ...remarksOnBasis(roles),
+        ...(cluster === undefined ? [] : remarksOnPools(roles, cluster, nodes)),
+      ],
     }
   })
 }
@@ -119,16 +132,17 @@ function requestedSites(situation: Situation): readonly Site[] {
 /** Types that a role may get: those it names as far as the cluster has them, else those of its partition, else of the only pool. */
 function inCluster(named: readonly Device[], role: Role | undefined, situation: Situation): readonly Device[] {
   const { cluster, prices } = situation
-  if (cluster === undefined || role === undefined) return named.length > 0 ? named : [unnamedDevice]
-  const pools = poolsOf(role, cluster)
-  const possible = pools.length > 0 ? pools : cluster.pools
-  const machines = possible.flatMap(pool => prices.machinesOf(cluster, pool))
+  if (role === undefined) return named
+  if (cluster === undefined) return named.length > 0 ? named : [unnamedDevice(role)]
+  const possible = poolsFor(role, cluster)
+  const machines = possible.flatMap(pool => prices.machinesOf(cluster, pool)).filter(({ gpu }) => isMadeFor(gpu, role))
   if (named.length > 0) {
     const meant = named.flatMap(device => devicesBySiteName(device, cluster, prices))
     const there = meant.filter(device => machines.some(machine => machine.gpu.name === device.whole.name))
     return there.length > 0 ? there : meant
   }
-  if (possible.length !== 1) return [unnamedDevice]
+  const isUnknownPool = role.partitions.length > 0 && poolsOf(role, cluster).length === 0
+  if (isUnknownPool || possible.length !== 1 || machines.length === 0) return [unnamedDevice(role)]
   return machines.map(({ gpu }) => ({ gpu, whole: gpu }))
 }
 
@@ -139,8 +153,19 @@ function devicesBySiteName(device: Device, cluster: Cluster, prices: PriceList):
   return prices.machinesOf(cluster, pool).map(({ gpu }) => ({ gpu, whole: gpu }))
 }
 
-const unnamedGpu: UnknownGpu = { name: '', vendor: 'unknown' }
-const unnamedDevice: Device = { gpu: unnamedGpu, whole: unnamedGpu }
+function unnamedDevice({ gpuVendor }: Role): Device {
+  const gpu: UnknownGpu = { name: '', vendor: 'unknown', ...(gpuVendor && { maker: gpuVendor }) }
+  return { gpu, whole: gpu }
+}
+
+/** The pools that a role names, else all: those of spot machines or of others, where it insists on them and there are any. */
+function poolsFor(role: Role, cluster: Cluster): readonly Pool[] {
+  const named = poolsOf(role, cluster)
+  const possible = named.length > 0 ? named : cluster.pools
+  const { spot } = role.pin ?? {}
+  const alike = possible.filter(pool => spot === undefined || pool.spot === spot.value)
+  return alike.length > 0 ? alike : possible
+}
 
 /** Nodes with the GPU of each role, in the partition that it names if the configuration knows that; undefined where one is missing. */
 function nodesFor(
@@ -150,8 +175,7 @@ function nodesFor(
   { prices }: Situation,
 ): readonly Node[] | undefined {
   const nodes = roles.flatMap((role, index) => {
-    const named = poolsOf(role, cluster)
-    const possible = nodesOf(cluster, named.length > 0 ? named : cluster.pools, prices)
+    const possible = nodesOf(cluster, poolsFor(role, cluster), prices)
     return possible.find(({ machine }) => machine.gpu.name === devices[index]?.whole.name) ?? []
   })
   return nodes.length === roles.length ? nodes : undefined
@@ -167,20 +191,37 @@ function remarksOnBasis(roles: readonly Role[]): readonly string[] {
   return [`the type is guessed from a ${guessed.gpuType.basis.replace('-hint', "'s name")}`]
 }
 
+/** Where partitions or pools that a job names are not in the configuration: what is priced instead. */
+function remarksOnPools(
+  roles: readonly Role[],
+  cluster: Cluster,
+  nodes: readonly Node[] | undefined,
+): readonly string[] {
+  return roles.flatMap((role, index) => {
+    if (role.partitions.length === 0 || poolsOf(role, cluster).length > 0) return []
+    const names = role.partitions.map(({ value }) => value).join(', ')
+    const pool = nodes?.[index]?.pool.name
+    const priced = pool === undefined ? '' : `: taken as ${pool}, which has these GPUs`
+    return [`${names} is not in ${cluster.name} of gpufare.yaml${priced}`]
+  })
+}
+
 function otherSites(situation: Situation, requested: readonly Site[]): readonly Site[] {
-  const { cluster, gpus, prices } = situation
+  const { cluster, gpus, prices, roles } = situation
   const wanted = wantedNames(situation)
   if (wanted.length > 0) return wanted.flatMap(name => wantedSites(name, situation))
   if (cluster !== undefined) {
-    return nodesOf(cluster, cluster.pools, prices).map(node => siteOf(node.machine.gpu, situation, { node }))
+    return nodesOf(cluster, cluster.pools, prices)
+      .filter(({ machine }) => roles.every(role => isMadeFor(machine.gpu, role)))
+      .map(node => siteOf(node.machine.gpu, situation, { node }))
   }
   const asked = requested.flatMap(site => site.devices.map(device => device.whole))
-  const isUnnamed = asked.every(gpu => gpu === unnamedGpu)
+  const isUnnamed = asked.every(gpu => gpu.name === '')
   const remarks = isUnnamed ? ['assumed: the job names no GPU type'] : []
   return [
     // Other layouts of the very GPUs asked for stand beside the neighbours.
     ...requested.map(site => ({ ...site, asRequested: false })),
-    ...neighbours(asked, gpus)
+    ...neighbours(asked, gpus, roles)
       .filter(gpu => prices.providersWith(gpu).length > 0)
       .map(gpu => siteOf(gpu, situation, { remarks })),
   ].filter(site => site.devices.every(device => device.gpu.vendor !== 'unknown'))
@@ -198,11 +239,17 @@ function wantedSites(written: string, situation: Situation): readonly Site[] {
   const gpuCount = count === undefined ? {} : { gpuCount: Number(count) }
   const found: readonly (Gpu | UnknownGpu)[] = findGpus(name, gpus)
   return (found.length > 0 ? found : [{ name, vendor: 'unknown' as const }]).map(gpu => {
-    if (cluster === undefined) return siteOf(gpu, situation, gpuCount)
+    const madeByOther = madeByOthers(gpu, situation.roles)
+    if (cluster === undefined) return siteOf(gpu, situation, { ...gpuCount, obstacles: madeByOther })
     const node = nodesOf(cluster, cluster.pools, prices).find(({ machine }) => machine.gpu.name === gpu.name)
-    const obstacles = node === undefined ? [notInCluster(cluster)] : []
+    const obstacles = [...(node === undefined ? [notInCluster(cluster)] : []), ...madeByOther]
     return siteOf(gpu, situation, { ...gpuCount, ...(node && { node }), obstacles })
   })
+}
+
+function madeByOthers(gpu: Gpu | UnknownGpu, roles: readonly Role[]): readonly string[] {
+  const makers = roles.flatMap(role => (isMadeFor(gpu, role) ? [] : (role.gpuVendor ?? [])))
+  return makers.length === 0 ? [] : [`asks for GPUs of ${makers[0]}, this one is of ${gpu.vendor}`]
 }
 
 function notInCluster(cluster: Cluster): string {
@@ -235,8 +282,20 @@ function candidatesAt(site: Site, situation: Situation): readonly Candidate[] {
       ...precisionObstacles(placements, workloads),
       ...memoryObstacles(fit),
     ]
-    return { asRequested: site.asRequested, placements, fit, obstacles, remarks: [...site.remarks, ...remarks] }
+    return {
+      asRequested: site.asRequested,
+      placements,
+      fit,
+      obstacles,
+      remarks: [...site.remarks, ...remarks],
+      ...(site.nodes === undefined && tierOf(situation) === 'spot' && { spot: true }),
+    }
   })
+}
+
+/** Spot where a role insists on it. */
+function tierOf({ roles }: Situation): Tier {
+  return roles.some(({ pin }) => pin?.spot?.value === true) ? 'spot' : 'on-demand'
 }
 
 /** Machines for a site, and why they do not do. */
@@ -262,7 +321,9 @@ function inPools(nodes: readonly Node[], seats: readonly Seat[], { roles }: Situ
   return { placements, remarks: [], obstacles: poolObstacles(pools, placements, seats) }
 }
 
-function rentedAt(site: Site, seats: readonly Seat[], { prices }: Situation): Rented {
+function rentedAt(site: Site, seats: readonly Seat[], situation: Situation): Rented {
+  const { prices } = situation
+  const tier = tierOf(situation)
   const [first] = site.devices
   if (first === undefined || first.whole.vendor === 'unknown') return { others: [] }
   if (first.machineName !== undefined) {
@@ -271,12 +332,12 @@ function rentedAt(site: Site, seats: readonly Seat[], { prices }: Situation): Re
     return { asWritten: { placements: seats.map(seat => placeOn(machine, seat, true)), remarks: [] }, others: [] }
   }
   const isOneType = site.devices.every(device => device.whole.name === first.whole.name)
-  if (isOneType) return arrangeRented(seats, first.whole, prices)
+  if (isOneType) return arrangeRented(seats, first.whole, prices, tier)
   const parts = seats.map((seat, index) => {
     const whole = site.devices[index]?.whole
     return whole === undefined || whole.vendor === 'unknown'
       ? undefined
-      : arrangeRented([seat], whole, prices).asWritten
+      : arrangeRented([seat], whole, prices, tier).asWritten
   })
   if (parts.some(part => part === undefined)) return { others: [] }
   const known = parts.flatMap(part => part ?? [])
@@ -320,7 +381,7 @@ function tooLarge({ perReplica, unit }: Seat, { provider, name, gpu, gpuCount }:
 function seatsAt(site: Site, situation: Situation): readonly Seat[] {
   const { job, roles, workloads } = situation
   return roles.map((role, index) => {
-    const device = site.devices[index] ?? unnamedDevice
+    const device = site.devices[index] ?? unnamedDevice(role)
     const tensor = workloads
       .filter(workload => workload.role === role.name)
       .map(workload => workload.parallelism?.value.tensor ?? 1)

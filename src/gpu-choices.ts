@@ -71,14 +71,45 @@ export function warnOfGpuTypes(
     .filter((warning, index, all) => all.findIndex(({ text }) => text === warning.text) === index)
 }
 
-/** GPU types that a job could use instead of the one asked for. */
-export function neighbours(asked: readonly (Gpu | UnknownGpu)[], gpus: readonly Gpu[]): readonly Gpu[] {
+/** GPU types that a job could use instead of the one asked for, of the maker that its resource name says. */
+export function neighbours(
+  asked: readonly (Gpu | UnknownGpu)[],
+  gpus: readonly Gpu[],
+  roles: readonly Role[],
+): readonly Gpu[] {
   const known = asked.filter(gpu => gpu.vendor !== 'unknown')
   return gpus.filter(gpu => {
-    if (!rentedEverywhere.includes(gpu.name) || known.some(each => each.name === gpu.name)) return false
+    const isUsual = roles.some(role => role.gpuVendor === 'AMD') || rentedEverywhere.includes(gpu.name)
+    if (!isUsual || !roles.every(role => isMadeFor(gpu, role)) || known.some(each => each.name === gpu.name))
+      return false
     const ratios = known.map(each => peak(gpu) / peak(each))
     return ratios.length === 0 || ratios.some(ratio => ratio >= 1 / neighbourFactor && ratio <= neighbourFactor)
   })
+}
+
+/** Whether the name of the resource that a role asks for can mean this GPU. Intel's accelerators have a name apart from its GPUs. */
+export function isMadeFor(gpu: Gpu | UnknownGpu, { gpuVendor }: Role): boolean {
+  if (gpuVendor === undefined || gpu.vendor === 'unknown') return true
+  return gpu.vendor === gpuVendor && !gpu.architecture.startsWith('Gaudi')
+}
+
+const pinnedConfigs = new WeakMap<Config, Map<string, Config>>()
+
+/** The configuration as far as it looks for prices where the job's node labels pin it to; the same one for the same pins. */
+export function preferencesOf(job: Job, config: Config): Config {
+  const pins = job.roles.flatMap(({ pin }) => pin ?? [])
+  const provider = pins.flatMap(pin => pin.provider?.value ?? [])[0]
+  const regions = [...new Set(pins.flatMap(pin => pin.regions?.map(({ value }) => value) ?? []))]
+  if (provider === undefined && regions.length === 0) return config
+  // Regions of the configuration belong to its own clouds.
+  const isOther = provider !== undefined && config.providers.length > 0 && !config.providers.includes(provider)
+  const preferred = regions.length > 0 ? regions : isOther ? [] : config.regions
+  const known = pinnedConfigs.get(config) ?? new Map<string, Config>()
+  const key = JSON.stringify([provider, preferred])
+  const providers = provider === undefined ? config.providers : [provider]
+  const pinned = known.get(key) ?? { ...config, providers, regions: preferred }
+  pinnedConfigs.set(config, known.set(key, pinned))
+  return pinned
 }
 
 /** The cluster of the configuration that a job goes to: the one with its partition, else the first of its scheduler. */
@@ -92,9 +123,11 @@ export function clusterOf(job: Job, clusters: readonly Cluster[]): Cluster | und
   )
 }
 
-/** The partitions or pools that a role names and the configuration knows. */
+/** The partitions or pools that a role names, itself or by a label of their nodes, and the configuration knows. */
 export function poolsOf(role: Role, cluster: Cluster): readonly Pool[] {
-  return cluster.pools.filter(pool => role.partitions.some(({ value }) => value === pool.name))
+  return cluster.pools.filter(({ name, nodeSelector = {} }) =>
+    role.partitions.some(({ value }) => value === name || Object.values(nodeSelector).includes(value)),
+  )
 }
 
 /** The pool that a name stands for at this site: its GRES type, a label of its nodes, or a GPU type of the configuration's own. */
@@ -107,7 +140,9 @@ export function poolCalled(name: string, cluster: Cluster): Pool | undefined {
 
 function devicesNamed(name: string, role: Role, gpus: readonly Gpu[], prices: PriceList): readonly Device[] {
   const profile = role.deviceShare?.profile ?? migProfileIn(name)
-  const found = findGpus(name, gpus)
+  const named = findGpus(name, gpus)
+  const ofMaker = named.filter(gpu => isMadeFor(gpu, role))
+  const found = ofMaker.length > 0 ? ofMaker : named
   if (found.length > 0) {
     const sliceable = found.filter(gpu => profile !== undefined && sliceOf(gpu, profile) !== undefined)
     const possible = sliceable.length > 0 ? sliceable : found

@@ -38,6 +38,8 @@ export interface UnknownGpu {
   /** As the manifest or the configuration spells it; empty where no type is named. */
   readonly name: string
   readonly vendor: 'unknown'
+  /** Known even so where the name of a resource says it (`amd.com/gpu`). */
+  readonly maker?: Gpu['vendor']
 }
 
 /** One row of gpus.csv. */

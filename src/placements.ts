@@ -64,7 +64,7 @@ export interface Rented {
  * Rented machines for GPUs of one type. As written it is the cheapest machine that has exactly the GPUs of one node or pod, at the
  * first provider that has one, else the one that leaves the fewest GPUs idle; other layouts are of the same provider.
  */
-export function arrangeRented(seats: readonly Seat[], whole: Gpu, prices: PriceList, tier: Tier = 'on-demand'): Rented {
+export function arrangeRented(seats: readonly Seat[], whole: Gpu, prices: PriceList, tier: Tier): Rented {
   const markets: Market[] = []
   for (const provider of prices.providersWith(whole)) {
     const options = prices.machinesWith(whole, provider).flatMap(machine => priced(machine, prices, tier))

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type Candidate, findCandidates } from '../src/candidates.ts'
+import { type Candidate, describeGpus, findCandidates } from '../src/candidates.ts'
 import { findCommandLines } from '../src/command-lines.ts'
 import { type Config, emptyConfig, type Pool } from '../src/config.ts'
 import { openTable } from '../src/csv.ts'
-import { warnOfGpuTypes } from '../src/gpu-choices.ts'
-import type { DeviceShare, GpuTypeBasis, Job, Role } from '../src/job.ts'
+import { tiersOf } from '../src/fare.ts'
+import { preferencesOf, warnOfGpuTypes } from '../src/gpu-choices.ts'
+import type { DeviceShare, GpuTypeBasis, Job, Pin, Role } from '../src/job.ts'
 import { listPrices } from '../src/prices/index.ts'
 import { readTables } from '../src/pricing-data.ts'
 import { type Sourced, sourced } from '../src/sourced.ts'
@@ -27,6 +28,10 @@ aws,p5.48xlarge,us-east-1,h100-80gb,8,,,55.04,,,,2026,list
 aws,g6e.12xlarge,us-east-1,l40s,4,,,10.5,,,,2026,list
 aws,g6e.48xlarge,us-east-1,l40s,8,,,30.1,,,,2026,list
 aws,p5en.48xlarge,us-east-1,h200,8,,,63.3,,,,2026,list
+gcp,n1-t4,us-central1,t4,1,4,15,0.54,0.3,,,2026,list
+gcp,n1-t4-large,us-central1,t4,1,8,30,0.73,0.2,,,2026,list
+gcp,n1-t4,europe-west4,t4,1,4,15,0.6,,,,2026,list
+oci,MI300X.8,all,mi300x,8,,,48,,,,2026,list
 gcp,a2-highgpu-1g,us-central1,a100-40gb,1,,,3.67,,,,2026,list
 gcp,a2-highgpu-2g,us-central1,a100-40gb,2,,,7.35,,,,2026,list
 gcp,a2-highgpu-4g,us-central1,a100-40gb,4,,,14.69,,,,2026,list
@@ -58,6 +63,8 @@ interface Wish {
   readonly deviceShare?: DeviceShare
   readonly cpus?: number
   readonly memoryGib?: number
+  readonly vendor?: Role['gpuVendor']
+  readonly pin?: Pin
   /** The command that starts the work. */
   readonly starts?: string
 }
@@ -73,6 +80,8 @@ function roleOf(wish: Wish): Role {
     ...(wish.deviceShare && { deviceShare: wish.deviceShare }),
     exclusive,
     partitions: wish.partition === undefined ? [] : [written(wish.partition)],
+    ...(wish.vendor && { gpuVendor: wish.vendor }),
+    ...(wish.pin && { pin: wish.pin }),
     ...(wish.cpus !== undefined && { cpusPerReplica: written(wish.cpus) }),
     ...(wish.memoryGib !== undefined && { memoryBytesPerReplica: written(wish.memoryGib * 2 ** 30) }),
     commandLines: wish.starts === undefined ? [] : commandLinesOf(wish.starts, replicas),
@@ -112,7 +121,7 @@ interface Setting {
 
 function candidatesOf(job: Job, { config = {}, workloads = [], wanted = [] }: Setting = {}): readonly Candidate[] {
   const whole = { ...emptyConfig, ...config }
-  const list = listPrices({ gpus, prices, networks }, whole)
+  const list = listPrices({ gpus, prices, networks }, preferencesOf(job, whole))
   return findCandidates(job, workloads, { gpus, prices: list, config: whole, wanted })
 }
 
@@ -521,6 +530,109 @@ describe('in a cluster of the configuration', () => {
     const [requested] = requestedOf(jobOf([{ gpus: ['zx9000'], perReplica: 4 }]), { config })
     expect(requested && inWords(requested)).toBe('* 4x zx9000 on 1x ada odd')
     expect(requested?.obstacles).toEqual([])
+  })
+})
+
+describe('a job that its node labels pin', () => {
+  const kubernetes = { scheduler: 'kubernetes', kind: 'Job' } as const
+  const onGke = { provider: written('gcp') }
+
+  test('to a cloud is quoted there and nowhere else', () => {
+    const words = wordsOf(jobOf([{ gpus: ['t4'], perReplica: 1, pin: onGke }], kubernetes))
+    expect(words).toEqual(['* 1x t4 on 1x gcp n1-t4', '1x a100-40gb on 1x gcp a2-highgpu-1g'])
+  })
+
+  test('to a cloud that the configuration does not name is quoted there, whatever its regions', () => {
+    const config = { providers: ['aws'], regions: ['us-east-1'] }
+    const job = jobOf([{ gpus: ['t4'], perReplica: 1, pin: onGke }], kubernetes)
+    expect(requestedOf(job, { config }).map(inWords)).toEqual(['* 1x t4 on 1x gcp n1-t4'])
+  })
+
+  test('to a region has the prices of that region', () => {
+    const pin = { ...onGke, regions: [written('europe-west4')] }
+    const job = jobOf([{ gpus: ['t4'], perReplica: 1, pin }], kubernetes)
+    const list = listPrices({ gpus, prices, networks }, preferencesOf(job, emptyConfig))
+    const [machine] = list.machinesNamed('n1-t4')
+    expect(machine && list.priceOf(machine, 'on-demand')).toMatchObject({
+      region: 'europe-west4',
+      usdPerMachineHour: 0.6,
+    })
+    // Nobody has an A100 there.
+    expect(wordsOf(job)).toEqual(['* 1x t4 on 1x gcp n1-t4'])
+  })
+
+  test('to spot machines is on the one whose spot price is lowest, and all its candidates are spot', () => {
+    const pin = { ...onGke, spot: written(true) }
+    const candidates = candidatesOf(jobOf([{ gpus: ['t4'], perReplica: 1, pin }], kubernetes))
+    expect(candidates[0] && inWords(candidates[0])).toBe('* 1x t4 on 1x gcp n1-t4-large')
+    expect(candidates.map(candidate => tiersOf(candidate))).toEqual([['spot'], ['spot']])
+  })
+
+  test('to nothing may be on demand or spot as written', () => {
+    const [requested] = requestedOf(jobOf([{ gpus: ['t4'], perReplica: 1 }], kubernetes))
+    expect(requested && tiersOf(requested)).toEqual(['on-demand', 'spot'])
+  })
+
+  test('to spot machines takes the pool of such machines in its cluster', () => {
+    const pools = [poolOf({ name: 'firm', gpu: 't4' }), poolOf({ name: 'loose', gpu: 't4', spot: true })]
+    const placeWith = (spot: boolean) => {
+      const job = jobOf([{ gpus: ['t4'], perReplica: 1, pin: { spot: written(spot) } }], kubernetes)
+      return requestedOf(job, { config: clusterWith(pools, 'kubernetes') }).map(inWords)
+    }
+    expect(placeWith(true)).toEqual(['* 1x t4 on 1x ada loose'])
+    expect(placeWith(false)).toEqual(['* 1x t4 on 1x ada firm'])
+  })
+})
+
+describe('the maker that a resource name says', () => {
+  const kubernetes = { scheduler: 'kubernetes', kind: 'Job' } as const
+
+  test('is that of every candidate, and of the GPUs asked for where no type is named', () => {
+    const candidates = candidatesOf(jobOf([{ vendor: 'AMD', perReplica: 8 }], kubernetes))
+    expect(candidates.map(inWords)).toEqual(['* 8x  on 1x kubernetes node', '8x mi300x on 1x oci MI300X.8'])
+    expect(candidates[0] && describeGpus(candidates[0])).toBe('8 AMD GPUs of any type')
+  })
+
+  test('leaves no candidate where nobody rents GPUs of it', () => {
+    expect(wordsOf(jobOf([{ vendor: 'Intel', perReplica: 1 }], kubernetes))).toHaveLength(1)
+  })
+
+  test('keeps GPUs of other makers out, in the cluster too', () => {
+    const pools = [poolOf({ name: 'red', gpu: 'mi300x' }), poolOf({ name: 'green', gpu: 't4' })]
+    const places = (vendor: Role['gpuVendor']) =>
+      wordsOf(jobOf([{ vendor, perReplica: 1 }], kubernetes), { config: clusterWith(pools, 'kubernetes') })
+    expect(places('NVIDIA').filter(words => words.includes('red'))).toEqual([])
+    expect(places('AMD').filter(words => words.includes('green'))).toEqual([])
+  })
+
+  test('is an obstacle for a GPU of another one that is wished for', () => {
+    const job = jobOf([{ gpus: ['t4'], vendor: 'NVIDIA', perReplica: 8 }], kubernetes)
+    const wished = candidatesOf(job, { wanted: ['mi300x'] }).filter(each => !each.asRequested)
+    expect(wished.map(each => each.obstacles)).toEqual([['asks for GPUs of NVIDIA, this one is of AMD']])
+  })
+})
+
+describe('a partition that the configured cluster does not have', () => {
+  const config = clusterWith([poolOf({ name: 'a100', gpu: 'a100-80gb' })])
+
+  test('is not silently taken as another that has the GPUs', () => {
+    const [requested] = requestedOf(jobOf([{ gpus: ['a100'], partition: 'elsewhere', perReplica: 8 }]), { config })
+    expect(requested && inWords(requested)).toBe('* 8x a100-80gb on 1x ada a100')
+    expect(requested?.remarks).toEqual(['elsewhere is not in ada of gpufare.yaml: taken as a100, which has these GPUs'])
+  })
+
+  test('gives no GPU type, though the cluster has only one pool', () => {
+    const [requested] = requestedOf(jobOf([{ partition: 'elsewhere', perReplica: 8 }]), { config })
+    expect(requested?.placements[0]?.gpu.name).toBe('')
+    expect(requested?.remarks).toEqual(['elsewhere is not in ada of gpufare.yaml'])
+  })
+
+  test('is found by a label that selects the nodes of a pool', () => {
+    const labelled = clusterWith([poolOf({ name: 'big', nodeSelector: { pool: 'gpu-large' } })], 'kubernetes')
+    const job = jobOf([{ partition: 'gpu-large', perReplica: 8 }], { scheduler: 'kubernetes', kind: 'Job' })
+    expect(requestedOf(job, { config: labelled }).map(each => [inWords(each), each.remarks])).toEqual([
+      ['* 8x a100-40gb on 1x ada big', []],
+    ])
   })
 })
 

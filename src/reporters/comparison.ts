@@ -1,4 +1,5 @@
 import { canRun, type Fare, requestedQuotes } from '../fare.ts'
+import { isSpot } from '../prices/price-source.ts'
 import { finishes, type Quote } from '../quote.ts'
 import { type Currency, formatDuration, formatMoney, secondsPerHour } from '../units.ts'
 import { describeGpus } from './words.ts'
@@ -45,10 +46,11 @@ function orderOf(quote: Quote): number {
 }
 
 function rowOf(quote: Quote, reference: Quote | undefined, currency: Currency): Row {
-  if (quote.tier === 'spot') return { quote, label: 'spot' }
-  if (quote.candidate.asRequested) return { quote, label: 'as written' }
+  const isLikeReference = reference === undefined || isSpot(quote.tier) === isSpot(reference.tier)
+  if (quote.candidate.asRequested && isLikeReference) return { quote, label: 'as written' }
   if (!canRun(quote.candidate)) return { quote, label: 'no' }
-  if (reference === undefined || reference.tier === 'spot') return { quote, label: 'other' }
+  if (!isLikeReference) return { quote, label: isSpot(quote.tier) ? 'spot' : 'other' }
+  if (reference === undefined) return { quote, label: 'other' }
   return { quote, ...compare(quote, reference, currency) }
 }
 

@@ -38,6 +38,34 @@ describe('a row', () => {
     })
   })
 
+  test('whose machines can be taken away is compared with its like only', () => {
+    const spotPrices = pricesOf({ '8xa100': 10, '8xl40s': 5 }, 'spot')
+    const ownSpot: typeof prices = (machine, tier) => {
+      const price = prices(machine, tier)
+      return price && { ...price, tier: 'own-spot' }
+    }
+    const on = (name: string, hoursTaken: number, priceOf: typeof prices, more = {}) => {
+      const candidate = candidateOf(placementOf(machineOf(gpuOf(name), 8), 8), more)
+      const tier = priceOf === spotPrices ? 'spot' : 'on-demand'
+      return quoteCandidate(jobOf(), candidate, hours(hoursTaken, hoursTaken, hoursTaken), tier, priceOf)
+    }
+    const labels = (...quotes: ReturnType<typeof on>[]) =>
+      rowsOf(fareWith(quotes), usDollars, true).map(({ label, trade }) => [label, trade])
+    const firm = on('a100', 4, prices, { asRequested: true })
+    const spot = on('a100', 4, spotPrices, { asRequested: true })
+    expect(labels(firm, spot, on('l40s', 4, ownSpot))).toEqual([
+      ['as written', undefined],
+      ['spot', undefined],
+      ['spot', undefined],
+    ])
+    // Spot is insisted on: $20 for 4 h against $40.
+    expect(labels(spot, on('l40s', 4, spotPrices), on('t4', 4, prices))).toEqual([
+      ['as written', undefined],
+      ['better', expect.stringMatching(/^saves \$20 and /)],
+      ['other', undefined],
+    ])
+  })
+
   test('that is faster says what an hour saved costs', () => {
     // $110 for 2 h: $22 for two hours
     expect(rowFor('h100', hours(2, 2, 2))).toMatchObject({

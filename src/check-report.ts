@@ -80,8 +80,7 @@ export interface CheckReporter {
 /** How a check is to be written. */
 export interface CheckRenderOptions {
   readonly width: number
-  /** For a terminal; plain where it is absent. */
-  readonly paint?: Paint
+  readonly paint: Paint
   /** Largest text that the receiver takes, in characters; absent = no limit. */
   readonly maxCharacters?: number
 }

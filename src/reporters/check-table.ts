@@ -2,7 +2,7 @@ import type { CheckedJob, CheckReport, CheckReporter, JobChange } from '../check
 import { describeFault, describePlace } from '../errors.ts'
 import { plainText } from '../escaping.ts'
 import type { Finding } from '../finding.ts'
-import { type Paint, plainPaint } from '../terminal.ts'
+import type { Paint } from '../terminal.ts'
 import { type Currency, countOf } from '../units.ts'
 import {
   comparedUsd,
@@ -26,7 +26,7 @@ const mostJobs = 20
 /** The outcome as a person reads it in a terminal: what to change first, then the jobs, then the verdict and how it came about. */
 export const checkTable: CheckReporter = {
   name: 'table',
-  render(report, { width, paint = plainPaint }) {
+  render(report, { width, paint }) {
     const sections = [
       report.faults.flatMap(fault => wrapped(describeFault(fault), width, paint.red)),
       rankedFindings(report.findings).flatMap(finding => findingLines(finding, width, paint)),

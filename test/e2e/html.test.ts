@@ -7,6 +7,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CheckReport } from '../../src/check-report.ts'
 import { checkHtml } from '../../src/reporters/html.ts'
+import { plainPaint } from '../../src/terminal.ts'
 import { fullReport, hostileNames, hostileReport } from '../reporters/check-builders.ts'
 import { findChromium, startBrowser } from './browser.ts'
 
@@ -28,7 +29,7 @@ describe.skipIf(browser === undefined)('Chromium (apt-get install chromium): the
   /** Opens a report as a file and keeps what the page asks for and complains about. */
   async function open(report: CheckReport, look: { readonly dark?: boolean; readonly width?: number } = {}) {
     const file = join(folder, 'report.html')
-    writeFileSync(file, checkHtml.render(report, { width: 80 }))
+    writeFileSync(file, checkHtml.render(report, { width: 80, paint: plainPaint }))
     const page = await context.newPage()
     const complaints: string[] = []
     const requests: string[] = []

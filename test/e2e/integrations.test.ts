@@ -53,20 +53,20 @@ async function bash(script: string, folder: string, variables: Readonly<Record<s
   return { exitCode: await ended, stdout, stderr }
 }
 
-function jobOf(hours: number): string {
-  return `#!/bin/bash\n#SBATCH -p a100\n#SBATCH --gres=gpu:a100:1\n#SBATCH -t 7-0\n#GPUFARE runtime=${hours}h on 1xa100-80gb\npython t.py\n`
+function jobOf(hours: number, more = ''): string {
+  return `#!/bin/bash\n${more}#SBATCH -p a100\n#SBATCH --gres=gpu:a100:1\n#SBATCH -t 7-0\n#GPUFARE runtime=${hours}h on 1xa100-80gb\npython t.py\n`
 }
 
 /** A repository whose last commit makes a job of 4 hours one of `hours`, at $2 an hour and a limit of $100. */
-async function repositoryOf(hours: number): Promise<string> {
+async function repositoryOf(hours: number, more = ''): Promise<string> {
   const folder = makeFolder()
   writeFileSync(
     join(folder, 'gpufare.yaml'),
-    'clusters:\n  - name: c\n    scheduler: slurm\n    partitions:\n      - {name: a100, gpu: a100-80gb, gpus-per-node: 8, nodes: 4, gres: a100, rate: 2}\npolicies:\n  - {rule: job-cost, limit: 100}\n',
+    'clusters:\n  - name: c\n    scheduler: slurm\n    partitions:\n      - {name: a100, gpu: a100-80gb, gpus-per-node: 8, nodes: 4, gres: a100, rate: 2}\npolicies:\n  - {rule: job-cost, limit: 100, self-exempt: true}\n',
   )
   writeFileSync(join(folder, 'train.sbatch'), jobOf(4))
   await bash('git init -qb main && git add . && git commit -qm base', folder, {})
-  writeFileSync(join(folder, 'train.sbatch'), jobOf(hours))
+  writeFileSync(join(folder, 'train.sbatch'), jobOf(hours, more))
   await bash('git add . && git commit -qm change', folder, {})
   return folder
 }
@@ -99,8 +99,8 @@ describe('the action for GitHub', () => {
   })
 
   /** Runs the steps as the runner does, on a pull request whose comments go to a server on loopback. */
-  async function runSteps(hours: number) {
-    const folder = await repositoryOf(hours)
+  async function runSteps(hours: number, more = '') {
+    const folder = await repositoryOf(hours, more)
     const temporary = makeFolder()
     const host = await startCodeHost('github')
     const variables = {
@@ -140,6 +140,16 @@ describe('the action for GitHub', () => {
     expect(summary.trim()).toBe(comments[0]?.body)
     expect(existsSync(join(output.folder, 'gpufare.sarif'))).toBe(true)
     expect(existsSync(join(output.folder, 'gpufare.html'))).toBe(true)
+  })
+
+  test('lets an expensive change pass that is exempt, and shows the reason', async () => {
+    const exempt = '#GPUFARE exempt=job-cost until 2999-12-31: the last run of the paper\n'
+    const { checked, comments } = await runSteps(100, exempt)
+    expect(checked.exitCode).toBe(0)
+    expect(checked.stdout).toMatch(
+      /^::notice file=train\.sbatch,.*let pass until 2999-12-31: the last run of the paper$/m,
+    )
+    expect(comments[0]?.body).toMatch(/within limits[\s\S]*let pass until 2999-12-31: the last run of the paper/)
   })
 
   test('fails an expensive change, annotates its line and comments what to do', async () => {

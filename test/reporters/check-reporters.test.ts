@@ -7,6 +7,7 @@ import { SaxesParser } from 'saxes'
 import { describe, expect, test } from 'vitest'
 import type { CheckReport } from '../../src/check-report.ts'
 import { checkReporters, findCheckReporter } from '../../src/reporters/check-reporters.ts'
+import { plainPaint } from '../../src/terminal.ts'
 import { type CheckFormat, checkFormats } from '../../src/wanted-formats.ts'
 import {
   brokenReport,
@@ -20,7 +21,11 @@ import {
 } from './check-builders.ts'
 
 function render(name: CheckFormat, report: CheckReport, maxCharacters?: number): string {
-  return findCheckReporter(name).render(report, { width: 80, ...(maxCharacters !== undefined && { maxCharacters }) })
+  return findCheckReporter(name).render(report, {
+    width: 80,
+    paint: plainPaint,
+    ...(maxCharacters !== undefined && { maxCharacters }),
+  })
 }
 
 /** Formats that other programs show, with the endings of their files. */
@@ -268,7 +273,7 @@ test('no report lets through a control, a turned direction or a command of a bui
   fc.assert(
     fc.property(fc.oneof(fc.constantFrom(...hostileNames), fc.string({ unit: 'binary' })), name => {
       for (const reporter of checkReporters) {
-        const text = reporter.render(hostileReport(name), { width: 80 })
+        const text = reporter.render(hostileReport(name), { width: 80, paint: plainPaint })
         expect(text).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]|##(vso)?\[/u)
         if (reporter.name !== 'github') expect(text).not.toMatch(/^\s*::/m)
       }

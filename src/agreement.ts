@@ -9,7 +9,7 @@ import { judge, type Verdict } from './policy.ts'
 import { ask, type Dialogue } from './prompt.ts'
 import { type QuotedManifest, quoteText } from './quoted-manifests.ts'
 import { type Handover, handoverOf, type ManifestChanged } from './schedulers/index.ts'
-import { atKeyboard, loadPaint, type Terminal, tell } from './terminal.ts'
+import { atKeyboard, loadPaint, type Terminal, tell, whyNobodyIsAsked } from './terminal.ts'
 
 /** What was approved before anybody could be asked. */
 export interface Approved {
@@ -68,11 +68,13 @@ function verdictOn(quoted: Quoted, approved: Approved, terminal: Terminal, findi
   const fares = quoted.flatMap(each => each.fares)
   const thresholdsUsd = quoted.map(({ config }) => config.askAboveUsd?.value ?? 0)
   const { currency } = quoted[0].config
+  const whyNobody = terminal.interactive ? undefined : whyNobodyIsAsked(terminal)
   const approval = {
     yes: approved.yes === true,
     maxCostUsd: approved.maxCost === undefined ? undefined : approved.maxCost / currency.perUsd,
     askAboveUsd: Math.min(...thresholdsUsd) || undefined,
     canAsk: terminal.interactive,
+    ...(whyNobody !== undefined && { whyNobody }),
   }
   return judge(fares, approval, currency, findings)
 }
@@ -106,7 +108,9 @@ async function dialogueAt(terminal: Terminal): Promise<Dialogue> {
 
 function askForChoice(message: string, quoted: Quoted, showsAll: boolean, dialogue: Dialogue): Promise<Choice> {
   const fares = quoted.flatMap(each => each.fares)
-  return ask({ message, options: optionsFor(fares, quoted[0].config, showsAll) }, dialogue)
+  const [original] = quoted
+  const canChange = (another: Another) => changeTo(original, another) !== undefined
+  return ask({ message, options: optionsFor(fares, original.config, showsAll, canChange) }, dialogue)
 }
 
 /** `Submit to Slurm (cluster gpushop, partition a100)?` */
@@ -120,7 +124,7 @@ async function describeQuestion(quoted: Quoted): Promise<string> {
 
 /**
  * Shows what another candidate changes in the manifest, quotes the changed text, and asks again; undefined where the
- * answer is no, or where the manifest cannot be changed safely.
+ * answer is no.
  */
 async function agreeOnChange(
   original: QuotedManifest,
@@ -128,10 +132,7 @@ async function agreeOnChange(
   terminal: Terminal,
 ): Promise<Handover | undefined> {
   const changed = changeTo(original, choice)
-  if (changed instanceof GpufareError) {
-    tell(terminal, `${[changed.message, changed.hint ?? []].flat().join('\n  ')}\n`)
-    return undefined
-  }
+  if (changed === undefined) return undefined
   const { name, text } = original.manifest
   const findings = await findBreaches([changed], { environment: terminal.environment, today: today() })
   const verdict = verdictOn([changed], { yes: true }, terminal, findings)
@@ -148,18 +149,14 @@ async function agreeOnChange(
   return agreed ? { ...asWritten(changed), changed: true } : undefined
 }
 
-/** The manifest with the other GPUs, quoted anew: what it asks for then must be what was chosen. */
-function changeTo(original: QuotedManifest, { gpus, target }: Another): QuotedManifest | GpufareError {
+/** The manifest with the other GPUs, quoted anew; undefined where it cannot be changed so that it asks for just what was chosen. */
+function changeTo(original: QuotedManifest, { gpus, target }: Another): QuotedManifest | undefined {
   try {
     const changed = quoteText(original, retarget(original.manifest, target))
-    if (changed.fares.every(fare => asksFor(gpus, fare))) return changed
-    return new GpufareError(
-      `with this change ${original.manifest.name} would still not ask for ${gpus}`,
-      2,
-      'an option behind -- or a variable such as SBATCH_GRES may say otherwise',
-    )
+    // An option behind -- or a variable such as SBATCH_GRES may say otherwise than the text.
+    return changed.fares.every(fare => asksFor(gpus, fare)) ? changed : undefined
   } catch (error) {
-    if (error instanceof GpufareError) return error
+    if (error instanceof GpufareError) return undefined
     throw error
   }
 }
@@ -183,7 +180,8 @@ export async function wantsNewQuote(
   approved: Approved,
   terminal: Terminal,
 ): Promise<boolean> {
-  const asked = terminal.interactive && verdictOn(quoted, approved, terminal).kind === 'ask'
+  const asked =
+    error.what === 'has changed' && terminal.interactive && verdictOn(quoted, approved, terminal).kind === 'ask'
   if (!asked) return false
   const yes = { label: 'quote what it holds now', value: true }
   const no = { label: 'stop', value: false }

@@ -27,17 +27,22 @@ export type Choice =
 /** Alternatives offered in the question; the table shows the others. */
 const alternativesOffered = 4
 
-/** What can be chosen for these jobs, the harmless answer last. Alternatives only for a single job, and only those that its cluster has. */
+/**
+ * What can be chosen for these jobs, the harmless answer last. Alternatives only for a single job, and only those that its cluster
+ * has and that its manifest can be changed to.
+ */
 export function optionsFor(
   fares: readonly Fare[],
   config: Config,
   showsAll: boolean,
+  canChange: (another: Another) => boolean,
 ): [...Option<Choice>[], Option<Choice>] {
   const [fare] = fares
+  const hasCandidates = fares.some(({ quotes }) => quotes.length > 0)
   return [
     { label: `as written, ${describeFares(fares, config.currency)}`, value: { kind: 'as written' } },
-    ...(fare === undefined || fares.length > 1 ? [] : alternativesTo(fare, config).slice(0, alternativesOffered)),
-    ...(showsAll ? [] : [{ label: 'show every candidate', value: { kind: 'show all' } as const }]),
+    ...(fare === undefined || fares.length > 1 ? [] : alternativesTo(fare, config, canChange)),
+    ...(showsAll || !hasCandidates ? [] : [{ label: 'show every candidate', value: { kind: 'show all' } as const }]),
     { label: 'stop', value: { kind: 'stop' } },
   ]
 }
@@ -46,6 +51,7 @@ export function optionsFor(
 export function describeFares(fares: readonly Fare[], currency: Currency): string {
   const quotes = fares.map(fare => requestedQuotes(fare)[0])
   if (fares.length === 0) return 'no job'
+  if (quotes.every(quote => quote === undefined)) return `${countOf(fares.length, 'job')} without GPUs, not priced`
   const [only, ...more] = quotes
   const what = only !== undefined && more.length === 0 ? describeGpus(only.candidate) : countOf(fares.length, 'job')
   return `${what}, ${describeTotal(quotes, currency)}`
@@ -76,15 +82,22 @@ function describeTotal(quotes: readonly (Quote | undefined)[], currency: Currenc
   return `${isBound ? 'up to' : 'about'} ${formatMoney(usd, currency)}`
 }
 
-function alternativesTo(fare: Fare, config: Config): readonly Option<Choice>[] {
-  return rowsOf(fare, config.currency, true).flatMap(({ quote: { candidate }, label, trade }) => {
-    const target =
-      canRun(candidate) && !candidate.asRequested && label !== 'stopped' ? targetOf(candidate, fare, config) : undefined
-    if (target === undefined) return []
-    const gpus = describeGpus(candidate)
+function alternativesTo(
+  fare: Fare,
+  config: Config,
+  canChange: (another: Another) => boolean,
+): readonly Option<Choice>[] {
+  const offered: Option<Choice>[] = []
+  for (const { quote, trade } of rowsOf(fare, config.currency, true)) {
+    const { candidate } = quote
+    const target = canRun(candidate) && !candidate.asRequested ? targetOf(candidate, fare, config) : undefined
+    const another = target && ({ kind: 'another', gpus: describeGpus(candidate), target } as const)
+    if (another === undefined || !canChange(another)) continue
     const gain = trade === undefined ? '' : `: ${trade.replace(/:.*/, '')}`
-    return [{ label: `on ${gpus} instead${gain}`, value: { kind: 'another', gpus, target } }]
-  })
+    offered.push({ label: `on ${another.gpus} instead${gain}`, value: another })
+    if (offered.length === alternativesOffered) break
+  }
+  return offered
 }
 
 /** Whether a job asks for these GPUs, written as in `Another`. */

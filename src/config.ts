@@ -111,12 +111,13 @@ export interface ConfigPath {
 
 /**
  * The files that count for a manifest in `folder`: its own folder's or the next one upward within the repository, then
- * the user's, then the site's. `chosen` (`--config FILE`) stands in for the repository's.
+ * the user's, then the site's. `chosen` (`--config FILE`) stands in for the repository's, and may set no more than that: a
+ * script that a repository brings can name a file of its own.
  */
 export function findConfigs(folder: string, homes: ConfigHomes, chosen?: string): readonly ConfigPath[] {
   const near = chosen ?? findUpward(resolve(folder))
   return [
-    ...(near === undefined ? [] : [{ path: near, trusted: chosen !== undefined }]),
+    ...(near === undefined ? [] : [{ path: near, trusted: [homes.user, homes.site].includes(resolve(near)) }]),
     ...findUserConfigs(homes, near === undefined ? [] : [near]),
   ]
 }

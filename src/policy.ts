@@ -14,6 +14,8 @@ export interface Approval {
   readonly askAboveUsd: number | undefined
   /** A person sits at a terminal. */
   readonly canAsk: boolean
+  /** Why nobody can be asked; absent = there is no terminal. */
+  readonly whyNobody?: string
 }
 
 /** What may be done with the jobs: forwarded, asked about, or not forwarded, and with which exit code. */
@@ -49,7 +51,9 @@ export function judge(
   return {
     kind: 'refuse',
     exitCode: 4,
-    reasons: ['nobody to ask: no terminal. To approve an amount pass --max-cost AMOUNT, to approve any pass --yes'],
+    reasons: [
+      `nobody to ask: ${approval.whyNobody ?? 'no terminal'}. To approve an amount pass --max-cost AMOUNT, to approve any pass --yes`,
+    ],
   }
 }
 

@@ -248,6 +248,12 @@ function columnsOf(terminals: readonly Output[], environment: Readonly<Record<st
   return terminalColumns ?? (Number.isInteger(named) && named > 0 ? named : usualColumns)
 }
 
+/** Why a terminal is there and nobody is asked; undefined where there is none. */
+export function whyNobodyIsAsked({ stdin, stderr, environment }: Terminal): string | undefined {
+  const hasTerminal = stdin.isTTY === true && stderr.isTTY === true
+  return hasTerminal && runsInCi(environment) ? `CI=${environment['CI']} says that this is a build` : undefined
+}
+
 /** Build machines set `CI`; some give a pseudo-terminal although nobody watches. */
 function runsInCi(environment: Readonly<Record<string, string | undefined>>): boolean {
   const { CI: value } = environment

@@ -38,7 +38,8 @@ const slurm = configWith('slurm', [
   poolOf('l40s'),
 ])
 
-const labelsOf = (fares: readonly Fare[], config: Config) => optionsFor(fares, config, false).map(({ label }) => label)
+const labelsOf = (fares: readonly Fare[], config: Config) =>
+  optionsFor(fares, config, false, () => true).map(({ label }) => label)
 
 describe('what can be chosen', () => {
   test('as written first, then what the cluster has instead, stop last', () => {
@@ -63,8 +64,22 @@ describe('what can be chosen', () => {
     expect(labelsOf([fare, fare], slurm)).toEqual(['as written, 2 jobs, about $32', 'show every candidate', 'stop'])
   })
 
+  test('GPUs that the manifest cannot be changed to are not offered', () => {
+    const fare = fareWith([asWritten, quoteOn('t4', hours(2, 2.5, 3)), quoteOn('l40s', hours(1, 1.25, 1.5))])
+    const options = optionsFor([fare], slurm, true, ({ gpus }) => gpus === '8x L40S')
+    expect(options.map(({ label }) => label.replace(/[,:].*/, ''))).toEqual([
+      'as written',
+      'on 8x L40S instead',
+      'stop',
+    ])
+  })
+
+  test('a job without GPUs has no candidates to show and no cost to name', () => {
+    expect(labelsOf([fareWith([])], slurm)).toEqual(['as written, 1 job without GPUs, not priced', 'stop'])
+  })
+
   test('every candidate is shown once', () => {
-    expect(optionsFor([fareWith([asWritten])], slurm, true).map(({ value }) => value.kind)).toEqual([
+    expect(optionsFor([fareWith([asWritten])], slurm, true, () => true).map(({ value }) => value.kind)).toEqual([
       'as written',
       'stop',
     ])
@@ -80,7 +95,7 @@ describe('the cost of all jobs', () => {
   test('is not known as soon as one is not', () => {
     const unknown = fareWith([quoteOn('a100', undefined, { asRequested: true })])
     expect(describeFares([fareWith([asWritten]), unknown], usDollars)).toBe('2 jobs, cost not known')
-    expect(describeFares([fareWith([])], usDollars)).toBe('1 job, cost not known')
+    expect(describeFares([fareWith([])], usDollars)).toBe('1 job without GPUs, not priced')
   })
 })
 

@@ -41,6 +41,15 @@ describe('the configuration', () => {
     expect((await readConfigs(pathsWith({ [userFile]: 'ask-above: 20\n' }).paths)).askAboveUsd?.value).toBe(20)
   })
 
+  test('that --config names may set no more than a repository may, unless it is the user’s own', async () => {
+    const { root } = pathsWith({ 'other.yaml': 'ask-above: 20\n', [userFile]: 'ask-above: 30\n' })
+    const homes = configHomes({ HOME: join(root, 'home') })
+    const chosen = await readConfigs(findConfigs(root, homes, join(root, 'other.yaml')))
+    expect(chosen.askAboveUsd?.value).toBe(30)
+    expect(chosen.ignored.join()).toContain('ask-above')
+    expect((await readConfigs(findConfigs(root, homes, join(root, userFile)))).askAboveUsd?.value).toBe(30)
+  })
+
   test('turns amounts of its currency into US dollars', async () => {
     const { paths } = pathsWith({
       [userFile]: `currency: {code: EUR, per-usd: 0.8}

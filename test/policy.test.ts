@@ -23,6 +23,12 @@ describe('a verdict', () => {
     expect(JSON.stringify(verdict)).toContain('--max-cost')
   })
 
+  test('says why nobody can answer: without a terminal, or with one that a build machine gave', () => {
+    expect(JSON.stringify(judge([priced], nothing, usDollars))).toContain('nobody to ask: no terminal.')
+    const inBuild = judge([priced], { ...nothing, whyNobody: 'CI=1 says that this is a build' }, usDollars)
+    expect(JSON.stringify(inBuild)).toContain('nobody to ask: CI=1 says that this is a build.')
+  })
+
   test('of --max-cost allows the P90 up to the amount and refuses above it with 3, whatever --yes says', () => {
     expect(judge([priced], { ...nothing, maxCostUsd: 110 }, usDollars)).toMatchObject({ kind: 'allow' })
     expect(judge([priced], { ...nothing, yes: true, maxCostUsd: 109 }, usDollars)).toMatchObject({

@@ -2,7 +2,7 @@ import { clearLine, cursorTo, moveCursor } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { atKeyboard, describeTerminal, loadPaint, plainPaint, withSpinner } from '../src/terminal.ts'
+import { atKeyboard, describeTerminal, loadPaint, plainPaint, whyNobodyIsAsked, withSpinner } from '../src/terminal.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -74,6 +74,11 @@ test.each<[string, Parameters<typeof pretend>[0], Environment]>([
 ])('no keyboard is looked for %s', async (_, isTerminal, environment) => {
   const terminal = describeTerminal(pretend(isTerminal), environment)
   expect(await atKeyboard(terminal, async seat => seat)).toBe(terminal)
+})
+
+test('a terminal that a build machine gives is not said to be missing', () => {
+  expect(whyNobodyIsAsked(describeTerminal(pretend(person), { CI: 'true' }))).toContain('CI=true')
+  expect(whyNobodyIsAsked(describeTerminal(pretend({}), { CI: 'true' }))).toBeUndefined()
 })
 
 test('a spinner shows on a long wait, and the cursor is back after it', async () => {

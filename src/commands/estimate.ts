@@ -1,5 +1,7 @@
+import { type Fault, InputError } from '../errors.ts'
 import { type PassedOn, type QuotedManifest, quoteManifests } from '../quoted-manifests.ts'
 import { findReporter } from '../reporters/index.ts'
+import { faultsAsJson } from '../reporters/json.ts'
 import { loadPaint, plainPaint, processTerminal, type Terminal } from '../terminal.ts'
 import { usDollars } from '../units.ts'
 import { isToFile, type OutputOptions, outputsOf, type QuoteFormat } from '../wanted-formats.ts'
@@ -20,9 +22,20 @@ export async function estimate(
   passedOn: PassedOn,
   terminal: Terminal = processTerminal(options.color ? undefined : false),
 ): Promise<number> {
-  const quoted = await quoteManifests(paths, options, passedOn, terminal)
+  const quoted = await quoteManifests(paths, options, passedOn, terminal).catch(async error => {
+    if (error instanceof InputError) await showFaults(error.faults, options, terminal)
+    throw error
+  })
   await showQuotes(quoted, options, terminal, 'stdout')
   return 0
+}
+
+/** Tells programs what is wrong, where they would have read the quote. */
+async function showFaults(faults: readonly Fault[], options: EstimateOptions, terminal: Terminal): Promise<void> {
+  const outputs = outputsOf(options, 'table').filter(({ format }) => format === 'json')
+  const files = outputs.filter(isToFile)
+  if (files.length > 0) await (await import('../outputs.ts')).writeFiles(files, () => faultsAsJson(faults))
+  if (files.length < outputs.length) terminal.stdout.write(`${faultsAsJson(faults)}\n`)
 }
 
 /** Writes the report in every format that is wanted: to its file, or to one of the two outputs. */

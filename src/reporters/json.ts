@@ -1,4 +1,5 @@
 import type { Placement } from '../candidates.ts'
+import type { Fault } from '../errors.ts'
 import { visibleJson } from '../escaping.ts'
 import { canRun, type Fare } from '../fare.ts'
 import type { Role } from '../job.ts'
@@ -27,6 +28,12 @@ export const json: Reporter = {
     }
     return visibleJson(JSON.stringify(document, null, 2))
   },
+}
+
+/** What stands in the place of the report where a manifest or the configuration is wrong: every fault of every file. */
+export function faultsAsJson(faults: readonly Fault[]): string {
+  const errors = faults.map(({ place, message, hint }) => ({ ...place, message, hint }))
+  return visibleJson(JSON.stringify({ schemaVersion, errors }, null, 2))
 }
 
 function jobOf(fare: Fare): object {

@@ -181,7 +181,13 @@ export const ReportDocument = z.strictObject({
 })
 export type ReportDocument = z.infer<typeof ReportDocument>
 
+/** What `--format json` prints where nothing can be quoted, with exit code 2. */
+export const FaultsDocument = z.strictObject({
+  schemaVersion: z.literal(1),
+  errors: z.array(z.strictObject({ ...Place.shape, message: z.string(), hint: z.string().optional() })).min(1),
+})
+
 /** JSON Schema (draft 2020-12) of `--format json`. */
 export function reportJsonSchema(): object {
-  return { title: 'gpufare report', ...z.toJSONSchema(ReportDocument) }
+  return { title: 'gpufare report', ...z.toJSONSchema(z.union([ReportDocument, FaultsDocument])) }
 }

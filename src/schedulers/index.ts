@@ -35,14 +35,17 @@ export function handoverOf(manifest: Manifest, jobs: readonly Job[]): Handover {
   return { scheduler: schedulerFor(jobs[0]?.scheduler ?? 'kubernetes'), manifest, jobs, changed: false }
 }
 
-/** A file no longer holds the bytes that were priced. */
+/** A file no longer holds the bytes that were priced, or is no longer there. */
 export class ManifestChanged extends GpufareError {
+  readonly what: 'has changed' | 'is gone'
+
   constructor(manifest: Manifest, what: 'has changed' | 'is gone') {
     super(
       `${manifest.name} ${what} since it was quoted; nothing was submitted`,
       1,
-      'run the command again for a quote of what it holds now',
+      what === 'is gone' ? undefined : 'run the command again for a quote of what it holds now',
     )
+    this.what = what
   }
 }
 

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { type EstimateOptions, estimate } from '../../src/commands/estimate.ts'
+import { FaultsDocument } from '../../src/reporters/schema.ts'
 import { describeTerminal } from '../../src/terminal.ts'
 
 const options: EstimateOptions = { format: [{ format: 'json' }], color: false }
@@ -26,6 +27,21 @@ describe('estimate', () => {
   test('refuses a file beside --wrap, as sbatch does, and no file at all', async () => {
     await expect(printed(['a.sbatch'], ['--wrap=true'])).rejects.toMatchObject({ exitCode: 2 })
     await expect(printed([])).rejects.toMatchObject({ exitCode: 2, message: 'no manifest is named' })
+  })
+
+  test('--format json says for programs what is wrong, too: every fault with its place', async () => {
+    const stdout = new PassThrough()
+    const streams = { stdin: new PassThrough(), stdout, stderr: new PassThrough() }
+    const terminal = describeTerminal(streams, { HOME: '/nowhere' })
+    const bad = 'test/cases/bad-09-time-banana/a.sbatch'
+    await expect(estimate([bad, 'nowhere.yaml'], options, nothing, terminal)).rejects.toMatchObject({ exitCode: 2 })
+    const document = FaultsDocument.parse(JSON.parse(String(stdout.read())))
+    expect(document.errors).toMatchObject([
+      { file: bad, line: 3, column: 16, message: expect.stringContaining('--time=banana') },
+      { file: 'nowhere.yaml', message: expect.stringContaining('no such file') },
+    ])
+    await expect(estimate([bad], { color: false }, nothing, terminal)).rejects.toMatchObject({ exitCode: 2 })
+    expect(stdout.read()).toBeNull()
   })
 
   test('names the faults of every manifest', async () => {

@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { type SubmitOptions, submitQuoted } from '../../src/commands/submit.ts'
+import { type SubmitOptions, submit, submitQuoted } from '../../src/commands/submit.ts'
 import { type Config, emptyConfig } from '../../src/config.ts'
 import type { Fare } from '../../src/fare.ts'
 import type { Manifest } from '../../src/manifest.ts'
@@ -259,4 +259,33 @@ test('an option that would submit another manifest is refused before anything is
     exitCode: 2,
     message: expect.stringContaining('-f'),
   })
+})
+
+test('a manifest that is gone offers no quote of what it holds now', async () => {
+  const { bin, calls } = pretendSbatch()
+  const quoted = quotedIn(bin)
+  rmSync(quoted.manifest.path)
+  await expect(submitWith(quoted, {}, [up, up, '\r'])).rejects.toMatchObject({
+    exitCode: 1,
+    message: expect.stringContaining('is gone'),
+    hint: undefined,
+  })
+  expect(calls()).toEqual([])
+})
+
+test.each([
+  ['in the script', '#SBATCH --gres=gpu:a100:8', [], true],
+  ['behind --, where it wins over any change', '', ['--gres=gpu:a100:8'], false],
+])('other GPUs are offered where the request stands %s', async (_, directive, schedulerArguments, isOffered) => {
+  const folder = makeFolder()
+  const path = join(folder, 'train.sbatch')
+  writeFileSync(path, `#!/bin/bash\n#SBATCH --partition=a100\n#SBATCH --time=1:00:00\n${directive}\npython train.py\n`)
+  const row = (name: string) => `{name: ${name}, gpu: ${name}, gpus-per-node: 8, gres: ${name}, rate: 2}`
+  const config = join(folder, 'gpufare.yaml')
+  writeFileSync(config, `clusters: [{name: lab, scheduler: slurm, partitions: [${row('a100')}, ${row('l40s')}]}]\n`)
+  const { terminal, shown } = pretendTerminal(['\r'])
+  const submitting = submit([path], { ...plain, config }, { schedulerArguments, scriptArguments: [] }, terminal)
+  await expect(submitting).rejects.toMatchObject({ exitCode: 4 })
+  expect(shown.stderr).toContain('as written, 8x A100')
+  expect(shown.stderr.includes('on 8x L40S instead')).toBe(isOffered)
 })

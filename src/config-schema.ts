@@ -12,7 +12,7 @@ const Machine = z.strictObject({
 
 const pool = {
   name: name.describe('Partition or node pool'),
-  gpu: name.describe('GPU type of its nodes, any name that `gpufare gpus` knows'),
+  gpu: name.describe('GPU type of its nodes, by any usual name, such as a100-80gb'),
   'gpus-per-node': z.int().positive(),
   nodes: z.int().positive().optional().describe('How many there are'),
   rate: amount.optional().describe('Own price of one GPU-hour, in the currency of this file'),
@@ -73,6 +73,12 @@ export const ConfigFile = z.strictObject({
     .describe("Program and arguments to run when a budget is crossed; counts only in the user's or the site's file"),
 })
 export type ConfigFile = z.infer<typeof ConfigFile>
+
+/** Clusters whose scheduler is missing or misspelt, for the faults that they have beside it. */
+export const looseClusters = {
+  slurm: SlurmCluster.extend({ scheduler: z.unknown().optional() }),
+  kubernetes: KubernetesCluster.extend({ scheduler: z.unknown().optional() }),
+}
 
 /** JSON Schema (draft 2020-12) of gpufare.yaml, for editors. */
 export function configJsonSchema(): object {

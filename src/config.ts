@@ -133,15 +133,12 @@ export function findUserConfigs(homes: ConfigHomes, read: readonly string[]): re
 export async function readConfigs(paths: readonly ConfigPath[]): Promise<Config> {
   if (paths.length === 0) return emptyConfig
   // Loaded late: the schema costs start-up time that a run without a configuration need not pay.
-  const [{ check, readYaml }, { ConfigFile }] = await Promise.all([
-    import('./document.ts'),
-    import('./config-schema.ts'),
-  ])
+  const [{ readYaml }, { checkConfig }] = await Promise.all([import('./document.ts'), import('./config-check.ts')])
   return paths
     .flatMap(({ path, trusted, text }) =>
       readYaml(text ?? readConfigText(path), path, 'yaml-1.2')
         .slice(0, 1)
-        .map(document => configOf(check(ConfigFile, document), document, path, trusted)),
+        .map(document => configOf(checkConfig(document), document, path, trusted)),
     )
     .reduceRight((far, nearer) => layOver(nearer, far), emptyConfig)
 }

@@ -11,6 +11,7 @@ import {
 } from 'yaml'
 import type * as z from 'zod'
 import { type Fault, InputError, type Place } from './errors.ts'
+import { nearestWord } from './word-list.ts'
 import { bareWordOfCore, bareWordOfKubectl } from './yaml/bare-words.ts'
 import { quote, syntaxFaults } from './yaml/faults.ts'
 import { LineIndex } from './yaml/line-index.ts'
@@ -506,9 +507,11 @@ export function valueAt(value: unknown, path: DocumentPath): unknown {
 function issueFaults(issue: z.core.$ZodIssue, document: YamlDocument, base: DocumentPath): readonly Fault[] {
   const path = [...base, ...issue.path.filter(step => typeof step !== 'symbol')]
   if (issue.code === 'unrecognized_keys') {
+    const known = knownKeys.get(issue.keys) ?? []
     return issue.keys.map(key => ({
       place: document.placeOfKey([...path, key]),
       message: `${inWords([...path, key])}: not a key that is known here`,
+      ...hintTo(key, known),
     }))
   }
   if (issue.code === 'invalid_union') {
@@ -516,6 +519,21 @@ function issueFaults(issue: z.core.$ZodIssue, document: YamlDocument, base: Docu
     if (nested !== undefined) return nested.flatMap(inner => issueFaults(inner, document, path))
   }
   return [wrongValue(document, path, issue.message)]
+}
+
+/** The keys of the mapping that an issue's unknown keys stand in. */
+const knownKeys = new WeakMap<readonly string[], readonly string[]>()
+
+function rememberKeys(issue: z.core.$ZodRawIssue): void {
+  const definition: object | undefined = issue.inst?._zod.def
+  if (issue.code !== 'unrecognized_keys' || definition === undefined || !('shape' in definition)) return
+  knownKeys.set(issue.keys, Object.keys(isMapping(definition.shape) ? definition.shape : {}))
+}
+
+function hintTo(key: string, known: readonly string[]): { readonly hint?: string } {
+  const nearest = nearestWord(key, known)
+  if (nearest !== undefined) return { hint: `did you mean ${nearest}?` }
+  return known.length === 0 ? {} : { hint: `known are ${known.join(', ')}` }
 }
 
 /** The alternative that came nearest: it was taken up and failed further inside. */
@@ -542,8 +560,12 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 }
 
 function expectation(issue: z.core.$ZodRawIssue): string {
+  rememberKeys(issue)
   if (issue.code === 'invalid_type')
     return `${TYPE_WORDS[String(issue.expected)] ?? String(issue.expected)} is expected`
+  if (issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)) {
+    return `${issue.options.join(' or ')} is expected`
+  }
   if (issue.code === 'invalid_value') return `${issue.values.map(value => String(value)).join(' or ')} is expected`
   if (issue.code === 'too_small')
     return sizeWords(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)

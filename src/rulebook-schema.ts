@@ -12,7 +12,7 @@ const Where = z.strictObject({
   cluster: names.optional().describe('Clusters of this file'),
   path: names.optional().describe('Manifests, such as experiments/** or *.sbatch'),
   team: names.optional(),
-  gpu: names.optional().describe('GPU types, any names that `gpufare gpus` knows'),
+  gpu: names.optional().describe('GPU types, by any usual name'),
   tag: z
     .record(name, name)
     .optional()

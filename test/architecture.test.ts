@@ -29,6 +29,7 @@ const line = [
   'policy-examples-schema',
   'rulebook',
   'config-schema',
+  'config-check',
   'config',
   'declarations',
   'bash',

@@ -346,7 +346,7 @@ describe('schemas', () => {
   test('a key that nobody knows is named where it stands', () => {
     const text = 'name: a\nspeed:\n  x: 1\n'
     expect(faultsOf(() => check(z.strictObject({ name: z.string() }), only(text)))).toBe(
-      'job.yaml:2:1  speed: not a key that is known here',
+      'job.yaml:2:1  speed: not a key that is known here (known are name)',
     )
   })
 

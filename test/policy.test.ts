@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Finding } from '../src/finding.ts'
 import { type Approval, judge } from '../src/policy.ts'
 import { quoteCandidate } from '../src/quote.ts'
 import { usDollars } from '../src/units.ts'
@@ -68,5 +69,46 @@ describe('a verdict', () => {
 
   test('of --yes allows what has no price', () => {
     expect(judge([unpriced], { ...nothing, yes: true }, usDollars)).toMatchObject({ kind: 'allow' })
+  })
+})
+
+describe('what a policy finds', () => {
+  const finding: Finding = {
+    rule: 'job-cost',
+    level: 'deny',
+    jobName: 'train',
+    place: { file: 'train.sbatch', line: 4 },
+    message: '$88 (P50) is over $50',
+    remedy: 'on 8x L40S it would cost about $41 in 4h05m',
+  }
+  const exemption = {
+    rule: 'job-cost',
+    reason: 'agreed',
+    until: '2026-12-31',
+    place: { file: 'gpufare.yaml', line: 9 },
+  }
+  const verdict = (findings: readonly Finding[], approval: Partial<Approval>) =>
+    judge([priced], { ...nothing, ...approval }, usDollars, findings)
+
+  test('and denies is refused with 3 whoever approved it, with place, figures and the smallest change', () => {
+    for (const approval of [{ yes: true }, { maxCostUsd: 1_000 }, { askAboveUsd: 1_000 }, { canAsk: true }]) {
+      expect(verdict([finding], approval)).toMatchObject({ kind: 'refuse', exitCode: 3 })
+    }
+    expect(JSON.stringify(verdict([finding], { yes: true }))).toContain(
+      'train.sbatch:4  job-cost: $88 (P50) is over $50',
+    )
+    expect(JSON.stringify(verdict([finding], { yes: true }))).toContain(finding.remedy)
+  })
+
+  test('and only warns of stops nothing, nor does what is exempt', () => {
+    expect(verdict([{ ...finding, level: 'warn' }], { yes: true })).toMatchObject({ kind: 'allow' })
+    expect(verdict([{ ...finding, exemption }], { yes: true })).toMatchObject({ kind: 'allow' })
+  })
+
+  test('cannot order a terminal about by the names in it', () => {
+    const refused = verdict([{ ...finding, message: 'red \u001b[31m\rgone' }], { yes: true })
+    const text = refused.kind === 'refuse' ? refused.reasons.join('\n') : ''
+    expect(text).toContain('red ')
+    expect(['\u001b', '\r'].filter(order => text.includes(order))).toEqual([])
   })
 })

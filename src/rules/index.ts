@@ -33,9 +33,6 @@ export const rules: readonly Rule[] = [
   idleGpus,
 ]
 
-/** Rules that compare an amount, and can't where the cost is not known. */
-const comparingRules: readonly string[] = [jobCost, costIncrease, costIncreasePercent].map(rule => rule.id)
-
 /**
  * How a job breaks the policies that are about it, in the order of the policies; what is exempt is among them and says so.
  * Budgets are checked for all jobs of a call together, by `checkBudgets`.
@@ -71,7 +68,10 @@ function findingOf(breach: Breach, policy: Policy, { fare }: Subject): Finding {
 /** A limit on an amount must not be passed in silence by a job of which no amount is known. */
 function uncomparable(policies: readonly Policy[], subject: Subject): readonly Broken[] {
   const { totalUsd, upperBoundUsd } = subject.money
-  const [policy] = policies.filter(({ rule }) => comparingRules.includes(rule))
+  const isCompared = subject.context.change !== undefined
+  const [policy] = policies.filter(
+    ({ rule }) => rule === jobCost.id || (isCompared && [costIncrease.id, costIncreasePercent.id].includes(rule)),
+  )
   const isJudged = policies.some(({ rule }) => rule === unknownCost.id)
   if (policy === undefined || isJudged || totalUsd !== undefined || upperBoundUsd !== undefined) return []
   const { message, remedy } = describeUnknown(subject)

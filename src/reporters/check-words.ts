@@ -1,4 +1,4 @@
-import type { CheckReport, JobMoney } from '../check-report.ts'
+import type { CheckedJob, CheckReport, JobMoney } from '../check-report.ts'
 import { describePlace } from '../errors.ts'
 import type { Finding } from '../finding.ts'
 import type { Range } from '../runtimes/runtime-model.ts'
@@ -120,4 +120,18 @@ export function countWords(report: CheckReport): string {
 /** `jobs/train.sbatch:4`: without the column, which helps editors only. */
 export function placeWords(place: { readonly file: string; readonly line?: number }): string {
   return describePlace(place.line === undefined ? { file: place.file } : { file: place.file, line: place.line })
+}
+
+/** The findings about each job, looked up in one go: there may be ten thousand jobs. */
+export function findingsByJob(report: CheckReport): (job: CheckedJob) => readonly Finding[] {
+  const found = new Map<string, Finding[]>()
+  for (const finding of report.findings) {
+    const key = keyOf(finding.jobName, finding.place.file)
+    found.set(key, [...(found.get(key) ?? []), finding])
+  }
+  return job => found.get(keyOf(job.name, job.place.file)) ?? []
+}
+
+function keyOf(jobName: string, file: string): string {
+  return `${file}\n${jobName}`
 }

@@ -1,8 +1,9 @@
-import type { CheckedJob, CheckReport, CheckReporter, JobChange } from '../check-report.ts'
+import type { CheckReporter, JobChange } from '../check-report.ts'
 import { csvCell } from '../escaping.ts'
 import { canRun } from '../fare.ts'
+import type { Finding } from '../finding.ts'
 import type { Quote } from '../quote.ts'
-import { comparedUsd } from './check-words.ts'
+import { comparedUsd, findingsByJob } from './check-words.ts'
 import type { Reporter } from './reporter.ts'
 import { describeGpus, describeOffer } from './words.ts'
 
@@ -13,8 +14,12 @@ export const checkCsv: CheckReporter = {
   name: 'csv',
   render(report) {
     const changes = report.base?.changes ?? report.jobs.map(job => ({ ...unchanged, file: job.place.file, after: job }))
+    const findingsOf = findingsByJob(report)
     return table(
-      changes.map(change => checkedCells(change, report)),
+      changes.map(change => [
+        ...checkedCells(change),
+        ...findingCounts(change.after === undefined ? [] : findingsOf(change.after)),
+      ]),
       checkColumns,
     )
   },
@@ -64,7 +69,7 @@ const checkColumns = [
   'exemptions',
 ] as const
 
-function checkedCells({ file, before, after, differenceUsd }: JobChange, report: CheckReport): readonly Cell[] {
+function checkedCells({ file, before, after, differenceUsd }: JobChange): readonly Cell[] {
   const job = after ?? before
   return [
     file,
@@ -85,14 +90,10 @@ function checkedCells({ file, before, after, differenceUsd }: JobChange, report:
     after?.upperBoundUsd,
     comparedUsd(before),
     differenceUsd,
-    ...findingCounts(after, report),
   ]
 }
 
-function findingCounts(job: CheckedJob | undefined, report: CheckReport): readonly number[] {
-  const findings = report.findings.filter(
-    ({ jobName, place }) => jobName === job?.name && place.file === job?.place.file,
-  )
+function findingCounts(findings: readonly Finding[]): readonly number[] {
   const counted = findings.filter(finding => finding.exemption === undefined)
   return [
     counted.filter(finding => finding.level === 'deny').length,

@@ -2,7 +2,7 @@ import type { CheckedJob, CheckReport, CheckReporter } from '../check-report.ts'
 import { htmlText as xmlText } from '../escaping.ts'
 import type { Finding } from '../finding.ts'
 import type { Currency } from '../units.ts'
-import { moneyWords, placeWords, runtimeWords, standingOf } from './check-words.ts'
+import { findingsByJob, moneyWords, placeWords, runtimeWords, standingOf } from './check-words.ts'
 
 /** One test: a rule that a job was held against, a job that breaks none, or a file that cannot be read. */
 interface TestCase {
@@ -24,24 +24,21 @@ export const junit: CheckReporter = {
   name: 'junit',
   render(report) {
     const cases = casesOf(report)
-    const files = [...new Set(cases.map(({ file }) => file))]
+    const suites = new Map<string, TestCase[]>()
+    for (const each of cases) suites.set(each.file, [...(suites.get(each.file) ?? []), each])
     return [
       '<?xml version="1.0" encoding="UTF-8"?>',
       `<testsuites name="gpufare" ${countsOf(cases)}>`,
-      ...files.flatMap(file =>
-        suiteOf(
-          file,
-          cases.filter(each => each.file === file),
-        ),
-      ),
+      ...[...suites].flatMap(([file, own]) => suiteOf(file, own)),
       '</testsuites>',
     ].join('\n')
   },
 }
 
 function casesOf(report: CheckReport): readonly TestCase[] {
+  const findingsOf = findingsByJob(report)
   return [
-    ...report.jobs.filter(job => !hasFinding(job, report)).map(job => jobCase(job, report.currency)),
+    ...report.jobs.filter(job => findingsOf(job).length === 0).map(job => jobCase(job, report.currency)),
     ...report.findings.map(findingCase),
     ...report.faults.map(({ place, message, hint }) => ({
       file: place.file,
@@ -53,10 +50,6 @@ function casesOf(report: CheckReport): readonly TestCase[] {
       text: hint ?? message,
     })),
   ]
-}
-
-function hasFinding(job: CheckedJob, report: CheckReport): boolean {
-  return report.findings.some(({ jobName, place }) => jobName === job.name && place.file === job.place.file)
 }
 
 function jobCase(job: CheckedJob, currency: Currency): TestCase {

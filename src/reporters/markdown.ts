@@ -30,7 +30,8 @@ const longestText = 600
 /** A part of the text whose items may be left out where the receiver takes no more. */
 interface Section {
   readonly head: readonly string[]
-  readonly items: readonly string[]
+  /** Written when there is room: there may be thousands. */
+  readonly items: readonly (() => string)[]
   readonly tail: readonly string[]
   /** What the items are, in the plural. */
   readonly what: string
@@ -47,7 +48,7 @@ export const checkMarkdown: CheckReporter = {
       candidateSection(report),
       foldedList('Warnings', 'warnings', warningItems(report.jobs)),
       foldedList('Not rendered, so not priced', 'files', notRenderedItems(report)),
-      foldedList('Remarks', 'remarks', report.remarks.map(item)),
+      foldedList('Remarks', 'remarks', report.remarks),
     ]
     return fitWithin(headOf(report), sections, `${safe(countWords(report))}.`, options.maxCharacters)
   },
@@ -91,7 +92,7 @@ function sentence(text: string): string {
 function findingSection(report: CheckReport): Section {
   return {
     head: ['', '#### What was found', ''],
-    items: rankedFindings(report.findings).map(findingItem),
+    items: rankedFindings(report.findings).map(finding => () => findingItem(finding)),
     tail: [],
     what: 'findings',
   }
@@ -106,7 +107,7 @@ function findingItem(finding: Finding): string {
 function faultSection(report: CheckReport): Section {
   return {
     head: ['', '#### What cannot be read', ''],
-    items: report.faults.map(fault => item(describeFault(fault))),
+    items: report.faults.map(fault => () => item(describeFault(fault))),
     tail: [],
     what: 'faults',
   }
@@ -115,14 +116,15 @@ function faultSection(report: CheckReport): Section {
 function jobSection(report: CheckReport): Section {
   return {
     head: ['', ...tableHead(['job', 'GPUs', 'runtime', 'cost', 'basis'])],
-    items: report.jobs.map(job =>
-      tableRow([
-        jobWords(job),
-        job.gpus,
-        runtimeWords(job),
-        moneyWords(job, report.currency, ' to '),
-        job.basis ?? '?',
-      ]),
+    items: report.jobs.map(
+      job => () =>
+        tableRow([
+          jobWords(job),
+          job.gpus,
+          runtimeWords(job),
+          moneyWords(job, report.currency, ' to '),
+          job.basis ?? '?',
+        ]),
     ),
     tail: [],
     what: 'jobs',
@@ -132,7 +134,7 @@ function jobSection(report: CheckReport): Section {
 function changeSection(changes: readonly JobChange[], currency: Currency): Section {
   return {
     head: ['', ...tableHead(['job', 'GPUs', 'runtime', 'was', 'is', 'difference'])],
-    items: changes.map(change => changeRow(change, currency)),
+    items: changes.map(change => () => changeRow(change, currency)),
     tail: [],
     what: 'changes',
   }
@@ -165,7 +167,9 @@ function candidateSection(report: CheckReport): Section {
   const jobs = report.jobs.filter(job => job.candidates.some(candidate => !candidate.asRequested))
   return {
     head: ['', '<details>', `<summary>Other GPUs for ${countOf(jobs.length, 'job')}</summary>`],
-    items: jobs.map(job => ['', `**${safe(jobWords(job))}**`, '', ...candidateTable(job, report.currency)].join('\n')),
+    items: jobs.map(
+      job => () => ['', `**${safe(jobWords(job))}**`, '', ...candidateTable(job, report.currency)].join('\n'),
+    ),
     tail: ['', '</details>'],
     what: 'jobs',
   }
@@ -193,17 +197,17 @@ function candidateRow(candidate: CandidateLine, currency: Currency): string {
 }
 
 function warningItems(jobs: readonly CheckedJob[]): readonly string[] {
-  return jobs.flatMap(job => job.warnings.map(warning => item(`${placeWords({ file: job.place.file })}: ${warning}`)))
+  return jobs.flatMap(job => job.warnings.map(warning => `${placeWords({ file: job.place.file })}: ${warning}`))
 }
 
 function notRenderedItems(report: CheckReport): readonly string[] {
-  return report.notRendered.map(({ file, reason }) => item(`${file}: ${reason}`))
+  return report.notRendered.map(({ file, reason }) => `${file}: ${reason}`)
 }
 
-function foldedList(title: string, what: string, items: readonly string[]): Section {
+function foldedList(title: string, what: string, texts: readonly string[]): Section {
   return {
-    head: ['', '<details>', `<summary>${title} (${items.length})</summary>`, ''],
-    items,
+    head: ['', '<details>', `<summary>${title} (${texts.length})</summary>`, ''],
+    items: texts.map(text => () => item(text)),
     tail: ['', '</details>'],
     what,
   }
@@ -231,8 +235,8 @@ function safe(text: string): string {
 }
 
 /**
- * The whole text within a number of characters: items are left out from the last section forward, and how many is said.
- * The verdict and the counts always stay.
+ * The whole text within a number of characters. Sections take what they need in their order, later ones what is left; how many items
+ * are left out is said. The verdict and the counts always stay.
  */
 function fitWithin(
   head: readonly string[],
@@ -240,32 +244,38 @@ function fitWithin(
   foot: string,
   maxCharacters = Number.POSITIVE_INFINITY,
 ): string {
-  const kept = sections.map(section => section.items.length)
-  const write = () =>
-    [...head, ...sections.flatMap((section, index) => writeSection(section, kept[index] ?? 0)), '', foot].join('\n')
-  for (let index = sections.length - 1; index >= 0 && write().length > maxCharacters; index--) {
-    kept[index] = mostThatFits(kept[index] ?? 0, count => {
-      kept[index] = count
-      return write().length <= maxCharacters
-    })
-  }
-  return write()
+  const filled = sections.filter(section => section.items.length > 0)
+  const fixed = [...head, '', foot, ...filled.flatMap(frameOf)]
+  let room = maxCharacters - lengthOf(fixed)
+  const parts = filled.flatMap(section => {
+    const items: string[] = []
+    for (const write of section.items) {
+      const text = write()
+      if (lengthOf([text]) > room) break
+      room -= lengthOf([text])
+      items.push(text)
+    }
+    return joinSection(section, items)
+  })
+  return [...head, ...parts, '', foot].join('\n')
 }
 
-/** The greatest count below `total` that fits, else 0, by halving. */
-function mostThatFits(total: number, fits: (count: number) => boolean): number {
-  let [low, high] = [0, total]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (fits(middle)) low = middle
-    else high = middle - 1
-  }
-  return low
+/** All of a section but its items, as long as it may get. */
+function frameOf({ head, tail, items, what }: Section): readonly string[] {
+  return [...head, '', leftOut(items.length, items.length, what), ...tail]
 }
 
-function writeSection({ head, items, tail, what }: Section, kept: number): readonly string[] {
-  if (items.length === 0) return []
-  const leftOut = items.length - kept
-  const note = leftOut === 0 ? [] : ['', `${leftOut} of ${items.length} ${what} left out: the text would be too long.`]
-  return kept === 0 ? note : [...head, ...items.slice(0, kept), ...note, ...tail]
+function joinSection({ head, tail, items, what }: Section, kept: readonly string[]): readonly string[] {
+  const missing = items.length - kept.length
+  const note = missing === 0 ? [] : ['', leftOut(missing, items.length, what)]
+  return kept.length === 0 ? note : [...head, ...kept, ...note, ...tail]
+}
+
+function leftOut(count: number, total: number, what: string): string {
+  return `${count} of ${total} ${what} left out: the text would be too long.`
+}
+
+/** With the line breaks that join them. */
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0)
 }

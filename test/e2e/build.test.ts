@@ -41,8 +41,12 @@ describe('a bundle of a command', () => {
 
 test.each([
   ['chalk', ['chalk']],
+  ['comments-schema', ['zod']],
   ['config-schema', ['zod']],
+  ['csv', []],
+  ['html', []],
   ['kubernetes-schema', ['zod']],
+  ['markdown', []],
   ['yaml', ['yaml']],
 ])('the bundle late/%s holds %j', (name, packages) => {
   expect(packagesIn(`late/${name}`)).toEqual(packages)

@@ -20,6 +20,8 @@ export interface Pool {
   /** A rented machine behind the pool: priced by the price table. */
   readonly machine?: { readonly provider: string; readonly instanceType: string; readonly region: string }
   readonly spot: boolean
+  /** The names in it that tables have to know, with their lines. */
+  readonly names?: { readonly gpu: Sourced<string>; readonly instanceType?: Sourced<string> }
   /** How Slurm calls the GPU in `--gres=gpu:TYPE:n`; absent = untyped. */
   readonly gresType?: string
   readonly nodeSelector?: Readonly<Record<string, string>>
@@ -235,6 +237,12 @@ function poolOf(row: PoolRow, currency: Currency, from: From): Omit<Pool, 'resou
     gpu: row.gpu,
     gpusPerNode: row['gpus-per-node'],
     spot: row.spot ?? false,
+    names: {
+      gpu: from(row.gpu, 'gpu'),
+      ...(row.machine !== undefined && {
+        instanceType: from(row.machine['instance-type'], 'machine', 'instance-type'),
+      }),
+    },
     ...(row.nodes !== undefined && { nodes: row.nodes }),
     ...(row.rate !== undefined && { usdPerGpuHour: from(row.rate / currency.perUsd, 'rate') }),
     ...(row.machine !== undefined && {

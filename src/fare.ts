@@ -1,5 +1,6 @@
 import { type Candidate, findCandidates } from './candidates.ts'
 import type { Config } from './config.ts'
+import { warnOfConfig } from './config-warnings.ts'
 import { preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
 import type { Job } from './job.ts'
 import { adviseOn } from './missing-facts.ts'
@@ -79,6 +80,7 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
     warnings: [
       ...job.warnings,
       ...warnOfGpuTypes(job, tables.gpus, prices, config, requestedGpus(candidates)),
+      ...warnOfConfig(job, config, tables),
       ...warnings,
       ...adviseOn(job, workloads, runtime),
       ...limitWarnings(quotes),

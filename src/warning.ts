@@ -4,6 +4,7 @@ import type { Place } from './errors.ts'
 export type WarningCode =
   | 'no-time-limit'
   | 'gpu-type-unknown'
+  | 'configuration'
   | 'gpu-type-hint-only'
   | 'gpu-type-ambiguous'
   | 'gpu-count-inferred'

@@ -14,8 +14,6 @@ export interface Table {
   rows(): readonly Row[]
   /** Lines that have this very text in this column; found quickest by the first. */
   linesWith(column: string, cell: string): readonly Line[]
-  /** Rows that have this very text in this column. */
-  rowsWith(column: string, cell: string): readonly Row[]
 }
 
 /**
@@ -50,7 +48,6 @@ export function openTable(csv: string): Table {
     lines,
     rows: () => lines().map(line => line.row()),
     linesWith,
-    rowsWith: (column, cell) => linesWith(column, cell).map(line => line.row()),
   }
 }
 

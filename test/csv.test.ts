@@ -8,6 +8,8 @@ b,2.5,"with, comma"
 a,3,b
 `)
 
+const rowsWith = (column: string, cell: string) => table.linesWith(column, cell).map(line => line.row())
+
 describe('a table', () => {
   test('has its cells by column, quoted ones without their quotes', () => {
     expect(table.rows()).toEqual([
@@ -19,11 +21,11 @@ describe('a table', () => {
   })
 
   test('finds the rows that have a text in one column, not in another', () => {
-    expect(table.rowsWith('name', 'a').map(row => row['size'])).toEqual(['1', '3'])
-    expect(table.rowsWith('name', 'b').map(row => row['size'])).toEqual(['2.5'])
-    expect(table.rowsWith('note', 'b').map(row => row['size'])).toEqual(['3'])
-    expect(table.rowsWith('name', 'pla')).toEqual([])
-    expect(table.rowsWith('note', 'with, comma')).toHaveLength(1)
+    expect(rowsWith('name', 'a').map(row => row['size'])).toEqual(['1', '3'])
+    expect(rowsWith('name', 'b').map(row => row['size'])).toEqual(['2.5'])
+    expect(rowsWith('note', 'b').map(row => row['size'])).toEqual(['3'])
+    expect(rowsWith('name', 'pla')).toEqual([])
+    expect(rowsWith('note', 'with, comma')).toHaveLength(1)
   })
 
   test('finds a text by the first, a middle and the last column, with quotes and without', () => {
@@ -34,7 +36,7 @@ describe('a table', () => {
   })
 
   test('finds the rows in which a cell is empty', () => {
-    expect(table.rowsWith('size', '').map(row => row['name'])).toEqual(['c "quoted"'])
+    expect(rowsWith('size', '').map(row => row['name'])).toEqual(['c "quoted"'])
   })
 
   test('may have lines that end as on Windows, or a last line without an end', () => {

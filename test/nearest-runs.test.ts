@@ -36,13 +36,11 @@ function measured(id: string, logError: number, traits: Partial<RunTraits> = {})
   return { id, logError, traits: { ...run, ...traits } }
 }
 
-test('without a run like it nothing is corrected, and the spread is the whole', () => {
+test('without a run like it nothing is corrected, and it may be off by the whole spread or more', () => {
   const other = measured('resnet', 1, { kind: 'convolutional' })
-  expect(estimateLogError(run, [other], likeness)).toEqual({
-    mean: 0,
-    sigma: Math.sqrt(spread + 0.01),
-    nearest: undefined,
-  })
+  const { mean, sigma, nearest } = estimateLogError(run, [other], likeness)
+  expect({ mean, nearest }).toEqual({ mean: 0, nearest: undefined })
+  expect(sigma).toBeGreaterThanOrEqual(Math.sqrt(spread + 0.01))
 })
 
 test('one run of equal traits moves the estimate towards its error by its share of the spread', () => {

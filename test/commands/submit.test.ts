@@ -1,15 +1,18 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type SubmitOptions, submit, submitQuoted } from '../../src/commands/submit.ts'
 import { type Config, emptyConfig } from '../../src/config.ts'
 import type { Fare } from '../../src/fare.ts'
 import type { Manifest } from '../../src/manifest.ts'
 import { quoteCandidate } from '../../src/quote.ts'
 import type { QuotedManifest } from '../../src/quoted-manifests.ts'
+import { budgetOf, policyOf } from '../../src/rulebook.ts'
+import type { PolicyRow } from '../../src/rulebook-schema.ts'
 import { sourced } from '../../src/sourced.ts'
 import { describeTerminal } from '../../src/terminal.ts'
+import { usDollars } from '../../src/units.ts'
 import { candidateOf, fareWith, gpuOf, hours, jobOf, machineOf, placementOf, pricesOf } from '../builders.ts'
 import { makeFolder } from '../folders.ts'
 
@@ -288,4 +291,64 @@ test.each([
   await expect(submitting).rejects.toMatchObject({ exitCode: 4 })
   expect(shown.stderr).toContain('as written, 8x A100')
   expect(shown.stderr.includes('on 8x L40S instead')).toBe(isOffered)
+})
+
+describe('policies', () => {
+  const context = { currency: usDollars, place: { file: 'gpufare.yaml', line: 1 }, trusted: true }
+  const policies = (...rows: readonly PolicyRow[]): Config => ({
+    ...emptyConfig,
+    policies: rows.map(row => policyOf(row, context)),
+  })
+  const budget: Config = {
+    ...emptyConfig,
+    budgets: [budgetOf({ name: 'small', amount: 26, period: 'year' }, context)],
+  }
+
+  test('that deny stop what --yes approved, with 3 and the figures', async () => {
+    const { bin, calls } = pretendSbatch()
+    const config = policies({ rule: 'job-cost', limit: 19 })
+    await expect(submitWith(quotedIn(bin, 'train.sbatch', { config }), { yes: true })).rejects.toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('job-cost: $20 (P50) is over $19'),
+    })
+    expect(calls()).toEqual([])
+  })
+
+  test('that warn are shown before the question, and stop nothing', async () => {
+    const { bin, calls } = pretendSbatch()
+    const config = policies({ rule: 'job-cost', limit: 23 })
+    const { exitCode, stderr } = await submitWith(quotedIn(bin, 'train.sbatch', { config }), {}, [up, up, '\r'])
+    expect(exitCode).toBe(0)
+    expect(stderr.indexOf('job-cost: $24 (P90) is over $23')).toBeGreaterThan(0)
+    expect(stderr.indexOf('job-cost:')).toBeLessThan(stderr.indexOf('Submit to Slurm'))
+    expect(calls()).toHaveLength(1)
+  })
+
+  test('of budgets count all manifests of a call together', async () => {
+    const { bin, calls } = pretendSbatch()
+    const [a, b] = ['a.sbatch', 'b.sbatch'].map(name => quotedIn(bin, name, { config: budget }))
+    if (a === undefined || b === undefined) throw new Error('two manifests')
+    const { exitCode, stderr } = await submitWith(a, { yes: true })
+    expect(exitCode).toBe(0)
+    expect(stderr).toContain('budget of small')
+    await expect(submitWith([a, b], { yes: true })).rejects.toMatchObject({ exitCode: 3 })
+    expect(calls()).toHaveLength(1)
+  })
+
+  test('have a program told when a submitted job takes a budget over a threshold, and only then', async () => {
+    const { bin } = pretendSbatch()
+    const told = join(makeFolder(), 'told')
+    const notify = ['sh', '-c', 'cat >> "$1"', 'sh', told]
+    const wide = { ...budget, budgets: [budgetOf({ amount: 1_000, period: 'year' }, context)] }
+    await submitWith(quotedIn(bin, 'train.sbatch', { config: { ...wide, notify } }), { yes: true })
+    await submitWith(quotedIn(bin, 'train.sbatch', { config: { ...budget, notify } }), { yes: true, dryRun: true })
+    expect(existsSync(told)).toBe(false)
+    await submitWith(quotedIn(bin, 'train.sbatch', { config: { ...budget, notify } }), { yes: true })
+    expect(JSON.parse(readFileSync(told, 'utf8'))).toMatchObject({
+      budget: 'small',
+      added: 24,
+      limit: 26,
+      usage: 'warn',
+    })
+  })
 })

@@ -82,7 +82,7 @@ function addsOnlyPrePush(text: string, merged: string, path: string): boolean {
 
 /** The pre-commit framework: its configuration is for people to edit, so they are told what to add. */
 function preCommitHook(path: string): HookHome {
-  const isInstalled = () => /\bgpufare hook run\b|\bid: gpufare/.test(readIfThere(path) ?? '')
+  const isInstalled = () => /\bgpufare hook run\b|\bid: gpufare-push\b/.test(readIfThere(path) ?? '')
   return {
     title: 'pre-commit',
     state: () =>

@@ -300,8 +300,12 @@ describe('with pre-commit', () => {
     })
     expect(readFileSync(path, 'utf8')).toBe('repos: []\n')
     expect(await run('status', folder)).toContain('not installed')
-    writeFileSync(path, 'repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: gpufare hook run\n')
-    expect(await run('status', folder)).toMatch(/^installed.*pre-commit/)
+    writeFileSync(path, 'repos:\n- repo: https://example.org/gpufare\n  hooks:\n  - id: gpufare\n')
+    expect(await run('status', folder)).toContain('not installed')
+    for (const hook of ['- id: x\n    entry: gpufare hook run', '- id: gpufare-push']) {
+      writeFileSync(path, `repos:\n- repo: local\n  hooks:\n  ${hook}\n`)
+      expect(await run('status', folder)).toMatch(/^installed.*pre-commit/)
+    }
   })
 })
 

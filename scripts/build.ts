@@ -136,9 +136,12 @@ const loadedLate: Plugin = {
   },
 }
 
-/** The packages that a bundle was made of, as folders. */
+/** The packages of which something is in a bundle, as folders. */
 export function packagesOf(metafile: Metafile): readonly string[] {
-  const files = Object.keys(metafile.inputs).filter(file => !file.includes(':'))
+  const inputs = Object.values(metafile.outputs).flatMap(output => Object.entries(output.inputs))
+  const files = inputs
+    .filter(([file, { bytesInOutput }]) => bytesInOutput > 0 && !file.includes(':'))
+    .map(([file]) => file)
   const folders = files.map(file => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1])
   return [...new Set(folders.filter(folder => folder !== undefined))].sort()
 }

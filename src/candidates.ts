@@ -1,6 +1,15 @@
 import type { Cluster, Config, Pool } from './config.ts'
 import { findGpus, type Gpu, type UnknownGpu } from './gpu.ts'
-import { clusterOf, type Device, isMadeFor, neighbours, poolCalled, poolsOf, requestedDevices } from './gpu-choices.ts'
+import {
+  clusterOf,
+  type Device,
+  isMadeFor,
+  knowsPartitions,
+  neighbours,
+  poolCalled,
+  poolsOf,
+  requestedDevices,
+} from './gpu-choices.ts'
 import type { Job, Role } from './job.ts'
 import type { Machine } from './machine.ts'
 import type { MemoryFit } from './memory.ts'
@@ -122,7 +131,7 @@ function requestedSites(situation: Situation): readonly Site[] {
       obstacles: isElsewhere ? [notInCluster(cluster)] : [],
       remarks: [
         ...(variantCount > 1 ? ['one of several types that the job may get'] : []),
-        ...remarksOnBasis(roles),
+        ...remarksOnBasis(roles.filter(role => !knowsPartitions(cluster, role))),
         ...(cluster === undefined ? [] : remarksOnPools(roles, cluster, nodes)),
       ],
     }

@@ -1,7 +1,7 @@
 import { type Candidate, findCandidates } from './candidates.ts'
 import type { Config } from './config.ts'
 import { warnOfConfig } from './config-warnings.ts'
-import { preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
+import { clusterOf, knowsPartitions, preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
 import type { Job } from './job.ts'
 import { adviseOn } from './missing-facts.ts'
 import { listPrices } from './prices/index.ts'
@@ -73,12 +73,14 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
   const quote = () => quoteAll(job, workloads, tables, config)
   const { candidates, quotes } = memory?.recall(job, workloads, config, quote) ?? quote()
   const runtime = quotes.find(quote => quote.candidate.asRequested)?.runtime
+  const cluster = clusterOf(job, config.clusters)
+  const areKnown = job.roles.every(role => role.gpuCount.value === 0 || knowsPartitions(cluster, role))
   return {
     job,
     workloads,
     quotes,
     warnings: [
-      ...job.warnings,
+      ...job.warnings.filter(({ code }) => code !== 'gpu-type-hint-only' || !areKnown),
       ...warnOfGpuTypes(job, tables.gpus, prices, config, requestedGpus(candidates)),
       ...warnOfConfig(job, config, tables),
       ...warnings,

@@ -130,6 +130,12 @@ export function poolsOf(role: Role, cluster: Cluster): readonly Pool[] {
   )
 }
 
+/** Whether the configuration says which GPUs stand behind every partition or pool that a role names, so that nothing is guessed. */
+export function knowsPartitions(cluster: Cluster | undefined, role: Role): boolean {
+  if (cluster === undefined || role.partitions.length === 0) return false
+  return role.partitions.every(partition => poolsOf({ ...role, partitions: [partition] }, cluster).length > 0)
+}
+
 /** The pool that a name stands for at this site: its GRES type, a label of its nodes, or a GPU type of the configuration's own. */
 export function poolCalled(name: string, cluster: Cluster): Pool | undefined {
   const spelling = name.toLowerCase()

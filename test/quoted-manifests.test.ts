@@ -36,3 +36,21 @@ test.each([
   const [first, second] = paths.map(path => faresOf(path))
   expect(await faresOf(...paths)).toEqual([...((await first) ?? []), ...((await second) ?? [])])
 })
+
+test.each([
+  ['says nothing of it', 'clusters: []', true],
+  [
+    'says what it is',
+    'clusters: [{name: lab, scheduler: slurm, partitions: [{name: a100, gpu: a100-80gb, gpus-per-node: 8}]}]',
+    false,
+  ],
+])('a GPU type is guessed from the name of a partition where the configuration %s', async (_, yaml, isGuessed) => {
+  const [path, config] = [join(folder, 'hint.sbatch'), join(folder, 'hint.yaml')]
+  writeFileSync(path, '#!/bin/bash\n#SBATCH -p a100 --gres=gpu:4 -t 1:00:00\npython train.py\n')
+  writeFileSync(config, yaml)
+  const [quoted] = await quoteManifests([path], { config }, nothing, terminal)
+  const { warnings = [], quotes = [] } = quoted?.fares[0] ?? {}
+  const said = [...warnings.map(({ text }) => text), ...quotes.flatMap(({ candidate }) => candidate.remarks)].join()
+  expect(said.includes('guessed')).toBe(isGuessed)
+  expect(quotes[0]?.candidate.placements[0]?.gpu.name).toMatch(/^a100/)
+})

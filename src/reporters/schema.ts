@@ -189,5 +189,5 @@ export const FaultsDocument = z.strictObject({
 
 /** JSON Schema (draft 2020-12) of `--format json`. */
 export function reportJsonSchema(): object {
-  return { title: 'gpufare report', ...z.toJSONSchema(z.union([ReportDocument, FaultsDocument])) }
+  return { title: 'gpufare report', type: 'object', ...z.toJSONSchema(z.union([ReportDocument, FaultsDocument])) }
 }

@@ -260,8 +260,7 @@ function explainIgnorance(job: Job, runs: readonly Run[], workloads: readonly Wo
     const text = 'gpufare sees no program here that computes something'
     return [{ code: 'no-training-facts', text, place: job.place }]
   }
-  const where = besides(unread.place, job.place)
-  const text = `gpufare cannot read what ${where} (${abbreviate(unread)}) computes`
+  const text = `gpufare cannot read what \`${abbreviate(unread)}\` computes`
   return [{ code: 'no-training-facts', text, place: unread.place }]
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { makeFolder } from '../folders.ts'
 import { describeKubernetes } from '../servers/state.ts'
-import { keys, openProgram, runProgram } from './program.ts'
+import { keys, openProgram, runProgram, toTop } from './program.ts'
 
 const folder = makeFolder()
 /** Names of this run, so that runs beside each other do not meet. */
@@ -147,7 +147,7 @@ describeKubernetes('gpufare submit', environment => {
     const terminal = openProgram(['submit', write('asked.yaml', jobText('asked', 2))], { environment, folder })
     await terminal.waitFor('Submit to Kubernetes (context admin, namespace team-a)?')
     await terminal.waitFor('stop')
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor(`job.batch/${named('asked')} created`)
     expect(await terminal.ended).toBe(0)
   })
@@ -156,7 +156,7 @@ describeKubernetes('gpufare submit', environment => {
     const terminal = openProgram(['submit', write('other.yaml', jobText('other', 2))], { environment, folder })
     await terminal.waitFor('on 2x T4 instead')
     await terminal.waitFor('stop')
-    await terminal.type('2', keys.enter)
+    await terminal.type(...toTop, keys.down, keys.enter)
     await terminal.waitFor('Tesla-T4')
     await terminal.waitFor('no, back to the question')
     await terminal.type(keys.up, keys.enter)
@@ -186,7 +186,7 @@ describeKubernetes('gpufare submit', environment => {
     const terminal = openProgram(['submit', file], { environment, folder })
     await terminal.waitFor('stop')
     write('changes.yaml', jobText('changes', 8))
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('has changed since it was quoted; nothing was submitted')
     await terminal.waitFor('stop')
     await terminal.type(keys.enter)

@@ -124,3 +124,6 @@ export const keys = {
   controlD: '\u0004',
   controlZ: '\u001a',
 }
+
+/** Moves to the first answer of a question, from wherever it points. */
+export const toTop: readonly string[] = Array(9).fill(keys.up)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { makeFolder } from '../folders.ts'
 import { describeSlurm } from '../servers/state.ts'
-import { keys, openProgram, openTerminal, programWords, runProgram } from './program.ts'
+import { keys, openProgram, openTerminal, programWords, runProgram, toTop } from './program.ts'
 
 const folder = makeFolder()
 let count = 0
@@ -119,7 +119,7 @@ describeSlurm('gpufare submit', environment => {
     const terminal = openProgram(['submit', path], { environment, folder: own })
     await terminal.waitFor('Submit to Slurm (cluster gpushop, partition a100)?')
     await terminal.waitFor('stop')
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('Submitted batch job ')
     expect(await terminal.ended).toBe(0)
     const record = jobRecord(idIn(terminal.text().split('Submitted batch job ')[1] ?? ''))
@@ -131,7 +131,7 @@ describeSlurm('gpufare submit', environment => {
     const terminal = openProgram(['submit', path], { environment, folder: own })
     await terminal.waitFor('on 2x T4 instead')
     await terminal.waitFor('stop')
-    await terminal.type('2', keys.enter)
+    await terminal.type(...toTop, keys.down, keys.enter)
     await terminal.waitFor('-#SBATCH --gres=gpu:a100:2')
     await terminal.waitFor('+#SBATCH --gres=gpu:t4:2')
     await terminal.waitFor('with this change?')
@@ -150,7 +150,7 @@ describeSlurm('gpufare submit', environment => {
     const terminal = openProgram(words, { environment, folder: own })
     await terminal.waitFor('on 2x T4 instead')
     await terminal.waitFor('stop')
-    await terminal.type('2', keys.enter)
+    await terminal.type(...toTop, keys.down, keys.enter)
     await terminal.waitFor('gpufare: ')
     await terminal.waitFor('stop')
     await terminal.type(keys.enter)
@@ -164,7 +164,7 @@ describeSlurm('gpufare submit', environment => {
     const terminal = openProgram(['submit', path], { environment, folder: own })
     await terminal.waitFor('stop')
     writeFileSync(path, `#!/bin/bash\n#SBATCH -p a100 --gres=gpu:a100:8 --job-name=changes-meanwhile\ntrue\n`)
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('has changed since it was quoted; nothing was submitted')
     await terminal.waitFor('stop')
     await terminal.type(keys.enter)
@@ -178,13 +178,13 @@ describeSlurm('gpufare submit', environment => {
     await terminal.waitFor('as written, 2x A100-80GB')
     await terminal.waitFor('stop')
     writeFileSync(path, '#!/bin/bash\n#SBATCH -p a100 --gres=gpu:a100:4 -t 5 -o /dev/null\ntrue\n')
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('quote what it holds now')
     await terminal.waitFor('stop')
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('as written, 4x A100-80GB')
     await terminal.waitFor('stop')
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('Submitted batch job ')
     expect(await terminal.ended).toBe(0)
     const record = jobRecord(idIn(terminal.text().split('Submitted batch job ')[1] ?? ''))
@@ -197,7 +197,7 @@ describeSlurm('gpufare submit', environment => {
     const terminal = openTerminal(['/bin/sh', '-c', command], { environment, folder: own })
     await terminal.waitFor('Submit to Slurm')
     await terminal.waitFor('stop')
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('Submitted batch job ')
     expect(await terminal.ended).toBe(0)
     const record = jobRecord(idIn(terminal.text().split('Submitted batch job ')[1] ?? ''))
@@ -209,7 +209,7 @@ describeSlurm('gpufare submit', environment => {
     const command = `id=$(${programWords} submit '${path}' -- --parsable); echo "got:$id:"`
     const terminal = openTerminal(['/bin/sh', '-c', command], { environment, folder: own })
     await terminal.waitFor('stop')
-    await terminal.type('1', keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('got:')
     const id = /got:(\d+):/.exec(terminal.text())?.[1] ?? 'none'
     expect(jobRecord(id)).toMatchObject({ JobName: 'train.sbatch' })

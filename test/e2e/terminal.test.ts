@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeFolder } from '../folders.ts'
-import { keys, openProgram, openTerminal, programWords, runProgram } from './program.ts'
+import { keys, openProgram, openTerminal, programWords, runProgram, toTop } from './program.ts'
 
 const script = `#!/bin/bash
 #SBATCH --partition=a100
@@ -111,7 +111,7 @@ describe('the question in a real terminal', () => {
     terminal.write('fg\r')
     await terminal.waitFor('Submit to Slurm')
     await terminal.waitFor('stop')
-    await terminal.type(...Array(9).fill(keys.up), keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('Submitted batch job 7')
     expect(calls()).toBe('train.sbatch')
   })
@@ -120,7 +120,7 @@ describe('the question in a real terminal', () => {
     const terminal = openSubmit()
     await terminal.waitFor('as written')
     await terminal.waitFor('stop')
-    await terminal.type(...Array(9).fill(keys.up), keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor('Submitted batch job 7')
     expect(await terminal.ended).toBe(0)
     expect(calls()).toBe('train.sbatch')
@@ -168,7 +168,7 @@ describe('the question in a real terminal', () => {
   test('fits a window of 40 columns', async () => {
     const terminal = openSubmit([], {}, 40)
     await terminal.waitFor('stop')
-    await terminal.type(...Array(9).fill(keys.up), keys.enter)
+    await terminal.type(...toTop, keys.enter)
     expect(await terminal.ended).toBe(0)
     // every redrawing begins anew, with the cursor moved up
     const question = terminal.raw().slice(terminal.raw().indexOf('Submit to'))
@@ -196,7 +196,7 @@ describe('the question in a real terminal', () => {
   test('--dry-run asks, then prints the command and runs nothing', async () => {
     const terminal = openSubmit(['--dry-run', '--', '--comment=a b'])
     await terminal.waitFor('stop')
-    await terminal.type(...Array(9).fill(keys.up), keys.enter)
+    await terminal.type(...toTop, keys.enter)
     await terminal.waitFor("sbatch '--comment=a b' train.sbatch")
     expect(await terminal.ended).toBe(0)
     expect(calls()).toBe('none')

@@ -60,6 +60,7 @@ const line = [
   'calibration',
   'pricing-data',
   'gpu-choices',
+  'config-warnings',
   'placements',
   'obstacles',
   'candidates',

@@ -1,4 +1,5 @@
 import type { Place } from './errors.ts'
+import { lift } from './exemptions.ts'
 import type { Finding } from './finding.ts'
 import { fitsGlob } from './globs.ts'
 import type { Budget, BudgetPeriod, BudgetUnit, WrittenExemption } from './rulebook.ts'
@@ -130,7 +131,7 @@ export function checkBudgets(
     if (dearest === undefined) return []
     const about = { rule: 'budget', jobName: dearest.name, place: dearest.place }
     const findings = [...ofSum(state, addition, context.currency), ...ofUnknown(state, addition)]
-    return findings.map(finding => exempted({ ...about, ...finding }, state.budget, addition, context))
+    return findings.flatMap(finding => exempted({ ...about, ...finding }, state.budget, addition, context))
   })
 }
 
@@ -172,19 +173,20 @@ function ofUnknown({ budget, spent }: BudgetState, { unknown }: Addition): reado
  * A budget can be exempted only in a file, and only where all jobs that it is held against are meant; those of a repository
  * lift no trusted budget. `where` counts with its teams and paths: a sum of jobs has no single cluster or GPU type.
  */
-function exempted(finding: Finding, budget: Budget, { jobs }: Addition, context: BudgetContext): Finding {
-  const found = context.exemptions.find(({ rule, until, trusted, where }) => {
+function exempted(
+  finding: Finding,
+  budget: Budget,
+  { jobs }: Addition,
+  { exemptions, today }: BudgetContext,
+): readonly Finding[] {
+  const meant = exemptions.filter(({ rule, trusted, where }) => {
     const isAbout = (job: PayingJob) =>
       (where.teams.length === 0 || where.teams.some(team => team === job.team)) &&
       (where.paths.length === 0 || where.paths.some(glob => fitsGlob(job.place.file, glob)))
     const isNarrower = where.clusters.length + where.gpus.length + Object.keys(where.tags).length > 0
-    return (
-      rule === 'budget' && until >= context.today && (trusted || !budget.trusted) && !isNarrower && jobs.every(isAbout)
-    )
+    return rule === 'budget' && (trusted || !budget.trusted) && !isNarrower && jobs.every(isAbout)
   })
-  if (found === undefined) return finding
-  const { rule, reason, until, place } = found
-  return { ...finding, exemption: { rule, reason, until, place } }
+  return lift(finding, meant, today)
 }
 
 /** `$4,100` or `320 GPU-hours`. */

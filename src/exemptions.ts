@@ -30,13 +30,18 @@ export function exempt(broken: readonly Broken[], exemptions: Exemptions, today:
       ...exemptions.written.filter(({ trusted }) => trusted || !policy.trusted),
       ...(finding.level === 'warn' || policy.selfExempt ? exemptions.declared : []),
     ].filter(({ rule }) => rule === finding.rule)
-    const valid = possible.find(({ until }) => until >= today)
-    if (valid !== undefined) return [{ ...finding, exemption: plain(valid) }]
-    const [expired] = possible
-    if (expired !== undefined) return [finding, expiredFinding(expired, finding)]
+    if (possible.length > 0) return lift(finding, possible, today)
     const declared = exemptions.declared.find(({ rule }) => rule === finding.rule)
     return [declared === undefined ? finding : { ...finding, remedy: `${finding.remedy}; ${notAllowed(declared)}` }]
   })
+}
+
+/** A finding that these exemptions are about: marked while one holds, else with a finding of its own about the one that ended. */
+export function lift(finding: Finding, exemptions: readonly Exemption[], today: string): readonly Finding[] {
+  const valid = exemptions.find(({ until }) => until >= today)
+  if (valid !== undefined) return [{ ...finding, exemption: plain(valid) }]
+  const [expired] = exemptions
+  return expired === undefined ? [finding] : [finding, expiredFinding(expired, finding)]
 }
 
 function plain({ rule, reason, until, place }: Exemption): Exemption {

@@ -140,7 +140,11 @@ describe('a budget', () => {
     expect(exempt(stateOf({}, 0, false), exemptionsOf([row]))).toBe('agreed')
     expect(exempt(stateOf({}, 0), exemptionsOf([row], true))).toBe('agreed')
     expect(exempt(stateOf({}, 0), exemptionsOf([{ ...row, where: { path: 'other/**' } }], true))).toBeUndefined()
-    expect(exempt(stateOf({}, 0), exemptionsOf([{ ...row, until: '2026-11-29' }], true))).toBeUndefined()
+    const expired = exemptionsOf([{ ...row, until: '2026-11-29' }], true)
+    expect(findingsOf(stateOf({}, 0), [jobOf(2_000)], expired).map(({ rule }) => rule)).toEqual([
+      'budget',
+      'expired-exemption',
+    ])
   })
 
   test('is never broken less by a dearer job', () => {

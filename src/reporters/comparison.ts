@@ -54,8 +54,8 @@ function rowOf(quote: Quote, reference: Quote | undefined, currency: Currency): 
   return { quote, ...compare(quote, reference, currency) }
 }
 
-/** Costs that differ by less are the same, as far as an estimate can tell. */
-const sameCostShare = 0.05
+/** Costs and times that differ by less are the same, as far as an estimate can tell. */
+const sameShare = 0.05
 
 /** How a quote stands against another of the same tier, the whole work on both. */
 function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 'quote'> {
@@ -70,7 +70,14 @@ function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 
   if (usd === undefined || seconds === undefined) return compareRates(quote, reference)
   const money = formatMoney(Math.abs(usd), currency)
   const time = formatDuration(Math.abs(seconds))
-  if (Math.abs(usd) < sameCostShare * (medianUsd(reference) ?? 0)) {
+  if (Math.abs(seconds) < sameShare * (medianSeconds(reference) ?? 0)) {
+    if (Math.abs(usd) < sameShare * (medianUsd(reference) ?? 0))
+      return { label: 'alike', trade: 'takes and costs about the same' }
+    return usd < 0
+      ? { label: 'cheaper', trade: `saves ${money} in about the same time` }
+      : { label: 'dearer', trade: `costs ${money} more and is no faster` }
+  }
+  if (Math.abs(usd) < sameShare * (medianUsd(reference) ?? 0)) {
     return seconds < 0
       ? { label: 'faster', trade: `saves ${time} at about the same cost` }
       : { label: 'slower', trade: `takes ${time} longer at about the same cost` }

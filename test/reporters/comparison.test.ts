@@ -82,6 +82,14 @@ describe('a row', () => {
     })
   })
 
+  test('whose time differs by less than an estimate can tell claims none', () => {
+    expect(rowFor('h100', hours(4, 4, 4))).toMatchObject({ label: 'dearer', trade: 'costs $132 more and is no faster' })
+    expect(rowFor('l40s', hours(4.1, 4.1, 4.1))).toMatchObject({
+      label: 'cheaper',
+      trade: 'saves $43 in about the same time',
+    })
+  })
+
   test('that is cheaper by the hour and dearer in all says so', () => {
     // $8/h, but 16 h: $128
     expect(rowFor('t4', hours(16, 16, 16))).toMatchObject({

@@ -164,7 +164,13 @@ function findUpward(folder: string): string | undefined {
 
 function configOf(file: ConfigFile, document: YamlDocument, path: string, trusted: boolean): Config {
   const currency =
-    file.currency === undefined ? usDollars : { code: file.currency.code, perUsd: file.currency['per-usd'] }
+    file.currency === undefined
+      ? usDollars
+      : {
+          code: file.currency.code,
+          perUsd: file.currency['per-usd'],
+          source: describePlace(document.placeOf(['currency', 'per-usd'])),
+        }
   const from = <T>(value: T, ...keys: (string | number)[]): Sourced<T> =>
     sourced(value, { kind: 'config', place: document.placeOf(keys) })
   const askAbove = file['ask-above']

@@ -15,6 +15,8 @@ export interface Currency {
   readonly code: string
   /** Units of the currency for one US dollar. */
   readonly perUsd: number
+  /** Where the rate stands, `gpufare.yaml:3:1`. */
+  readonly source?: string
 }
 
 export const usDollars: Currency = { code: 'USD', perUsd: 1 }

@@ -59,6 +59,7 @@ clusters:
 `,
     })
     const config = await readConfigs(paths)
+    expect(config.currency).toMatchObject({ code: 'EUR', source: expect.stringMatching(/gpufare\.yaml:1:32$/) })
     expect(config.askAboveUsd?.value).toBe(25)
     expect(config.clusters[0]?.pools[0]?.usdPerGpuHour).toMatchObject({ value: 2, origin: { place: { line: 4 } } })
   })

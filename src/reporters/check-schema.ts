@@ -62,7 +62,7 @@ export const CheckDocument = z.strictObject({
   schemaVersion: z.literal(1),
   verdict: z.enum(['pass', 'warn', 'deny', 'broken', 'unknown']),
   currency: z
-    .strictObject({ code: z.string(), perUsd: z.number() })
+    .strictObject({ code: z.string(), perUsd: z.number(), source: z.string().optional() })
     .describe('of texts; all amounts here are US dollars'),
   filesLookedAt: z.int(),
   filesWithJobs: z.int(),

@@ -158,7 +158,7 @@ const Quote = z.strictObject({
 export const ReportDocument = z.strictObject({
   schemaVersion: z.literal(1),
   currency: z
-    .strictObject({ code: z.string(), perUsd: z.number() })
+    .strictObject({ code: z.string(), perUsd: z.number(), source: z.string().optional() })
     .describe('of texts; all amounts here are US dollars'),
   jobs: z.array(
     z.strictObject({

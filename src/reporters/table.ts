@@ -38,7 +38,7 @@ function renderFare(fare: Fare, report: Report, options: RenderOptions): string 
     ...headLines(fare, options),
     '',
     ...(rows.length === 0 ? ['  no GPU is asked for: nothing to price'] : gridLines(rows, report, options)),
-    ...footLines(rows, options),
+    ...footLines(rows, report, options),
     ...warningLines(fare, options),
     ...(options.explain ? ['', ...explainFare(fare, report.currency, options)] : []),
     '',
@@ -141,7 +141,7 @@ function sharedRemarks(rows: readonly Row[]): readonly string[] {
 }
 
 /** What the figures rest on: basis, price sources with their dates, and what is left out. */
-function footLines(rows: readonly Row[], options: RenderOptions): string[] {
+function footLines(rows: readonly Row[], { currency }: Report, options: RenderOptions): string[] {
   if (rows.length === 0) return []
   const bases = [...new Set(rows.flatMap(row => row.quote.runtime?.basis ?? []))]
   const prices = [
@@ -153,6 +153,9 @@ function footLines(rows: readonly Row[], options: RenderOptions): string[] {
     ...bases.map(basis => `runtime by ${basisWords[basis]}`),
     ...sharedRemarks(rows).map(remark => `the others: ${remark}`),
     ...(rows.some(row => isSpot(row.quote.tier)) ? ['spot: its machines can be taken away at any time'] : []),
+    ...(currency.source === undefined
+      ? []
+      : [`amounts in ${currency.code}: ${currency.perUsd} for 1 USD (${currency.source})`]),
     prices.length === 0 ? 'no price is known' : `prices: ${prices.join('; ')}`,
     'not included: storage, network, queueing, failed runs, tax',
   ]

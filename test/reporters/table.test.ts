@@ -126,6 +126,33 @@ describe('the table', () => {
     expect(row).not.toContain('$')
   })
 
+  test('says what the prices are not, and whose rate the currency has', () => {
+    const place = { file: 'gpufare.yaml', line: 7, column: 11 }
+    const priceOf: typeof prices = (machine, tier) => {
+      const price = prices(machine, 'on-demand')
+      const discount = { share: 0.1, listUsdPerMachineHour: 10, place }
+      if (price === undefined) return undefined
+      if (tier === 'spot') return { ...price, tier, usdPerMachineHour: 4, lowestZone: true }
+      return tier === 'own'
+        ? { ...price, tier: 'own-spot', asOf: '', source: 'gpufare.yaml:9:5', usdPerMachineHour: 2 }
+        : { ...price, discount, usdPerMachineHour: 9 }
+    }
+    const candidate = candidateOf(placementOf(machineOf(gpuOf('t4'), 8), 8), { asRequested: true })
+    const quotes = (['on-demand', 'spot', 'own'] as const).map(tier =>
+      quoteCandidate(job, candidate, hours(1, 1, 1), tier, priceOf),
+    )
+    const currency = { code: 'EUR', perUsd: 0.5, source: 'gpufare.yaml:3:33' }
+    const options = { width: 200, paint: plainPaint, all: true, explain: false }
+    const text = table.render({ fares: [fareWith(quotes, { job })], currency, remarks: [] }, options)
+    expect(text).toContain('€4.50/h on-demand less 10 %')
+    expect(text).toContain('€2.00/h spot, lowest zone')
+    expect(text).toContain('€1.00/h own spot rate')
+    expect(text).toContain('on-demand less 10 % (gpufare.yaml:7:11) 2026')
+    expect(text).toContain('own spot rate gpufare.yaml:9:5')
+    expect(text).toContain('amounts in EUR: 0.5 for 1 USD (gpufare.yaml:3:33)')
+    expect(text).toContain('spot: its machines can be taken away at any time')
+  })
+
   test('adds up several jobs', () => {
     // P90: 2.7 h x $27.44705 = $74.11; 48 h x $27.44705 = $1317.46
     expect(render([training, unknown])).toContain('2 jobs as written, together: at most $1,390')

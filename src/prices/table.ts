@@ -74,7 +74,7 @@ function originOf(tier: Tier, asOf: string, source: string): Pick<Price, 'asOf' 
   const own = parts.find(part => labelOf(part)?.[1].includes(tier))
   const common = parts.filter(part => labelOf(part) === undefined).join('; ')
   const said = own === undefined ? common : own.slice(own.indexOf(':') + 1).trim()
-  const day = own === undefined ? asOf : (/\b20\d\d-\d\d-\d\d\b/.exec(said)?.[0] ?? '')
+  const day = own === undefined ? asOf : (/\([^()]*?(20\d\d(?:-\d\d-\d\d)?)[,)]/.exec(said)?.[1] ?? '')
   const isLowest = tier === 'spot' && /lowest zone/.test(own ?? common)
   return { asOf: day, source: said, ...(isLowest && { lowestZone: true }) }
 }

@@ -20,6 +20,7 @@ aws,g4dn.metal,us-east-1,t4,8,96,384,7.824,2,,,2026-07-20,list east
 aws,g4dn.xlarge,us-east-1,t4,1,4,16,0.526,0.2,,,2026-07-20,list east
 aws,g4dn.12xlarge,eu-west-2,t4,4,48,192,4,1,,,2026-07-20,list (2026-07-20); spot: other list (2026-05-20) lowest zone
 aws,g4dn.12xlarge,eu-west-3,t4,4,48,192,4,1,,,2026-07-20,list (2026-07-20); spot: other list
+aws,g4dn.12xlarge,eu-south-1,t4,4,48,192,4,1,,,2026-07-20,list (2026-07-20); spot: other list @20acb (2025) lowest zone
 gcp,a2-highgpu-8g,us-central1,a100-40gb,8,96,680,29,15,,,2026-08-03,google
 oci,BM.GPU4.8,all,a100-40gb,8,128,2048,24.4,,,,2026,oracle
 azure,Standard_NV6ads_A10_v5,eastus,a10,0.1667,6,55,0.454,,,,2026-06-18,azure
@@ -163,6 +164,8 @@ describe('a price', () => {
   test('has no day where its own list says none, and not that of its neighbour', () => {
     const list = pricesFor({ regions: ['eu-west-3'] })
     expect(list.priceOf(machineNamed(list, 'g4dn.12xlarge'), 'spot')).toMatchObject({ asOf: '', source: 'other list' })
+    const south = pricesFor({ regions: ['eu-south-1'] })
+    expect(south.priceOf(machineNamed(south, 'g4dn.12xlarge'), 'spot')?.asOf).toBe('2025')
   })
 
   test('has the discount taken off and says so, but not at spot', () => {

@@ -2,7 +2,7 @@ import type { Line, Table } from './csv.ts'
 import type { ModelKind } from './model.ts'
 import { type Counted, type Likeness, type MeasuredRun, type RunTraits, sizeNames } from './nearest-runs.ts'
 import { once } from './once.ts'
-import type { Calibration } from './throughput.ts'
+import type { Calibration, Judged } from './throughput.ts'
 
 /** Constants of efficiency.csv by name; a missing one is a fault of the table, which a test looks for. */
 export type Constants = Readonly<Record<string, number>>
@@ -42,7 +42,11 @@ export function calibrationOf(constants: Constants, runsOf: Calibration['runsOf'
       decodeShare: value('decodeShare'),
       elapsedFactor: value('elapsedFactor'),
       startSeconds: value('startSeconds'),
-      rangeFactor: { rate: value('rangeFactor'), elapsed: value('elapsedRangeFactor') },
+      rangeFactor: {
+        rate: factorsOf('rate', value),
+        elapsed: factorsOf('elapsed', value),
+        serving: factorsOf('serving', value),
+      },
       assumptionSpread: value('assumptionSpread'),
     },
     likeness: {
@@ -52,6 +56,11 @@ export function calibrationOf(constants: Constants, runsOf: Calibration['runsOf'
     },
     runsOf,
   }
+}
+
+function factorsOf(judged: Judged, value: (name: string) => number): Record<Counted, number> {
+  const factor = (counted: Counted): number => value(`rangeFactor.${judged}.${counted}`)
+  return { shape: factor('shape'), table: factor('table'), guess: factor('guess') }
 }
 
 function likenessOf(counted: Counted, value: (name: string) => number): Likeness {

@@ -15,10 +15,10 @@ export interface Hardware {
 const pcieBytesPerSecond: Readonly<Record<number, number>> = { 3: 12e9, 4: 24e9, 5: 48e9, 6: 96e9 }
 
 /**
- * A network nobody described. Machines with NVLink between all GPUs are built with an adapter for each: 100 Gbit/s on a V100, 200 on an
- * A100, 400 on an H100, about a 24th of NVLink's both-direction figure (DGX data sheets). Others get 100 Gbit/s for the whole machine.
+ * A network nobody described. Machines with NVLink between all GPUs are built with an adapter for each, as fast as its PCIe slot: 100
+ * Gbit/s on a V100, 200 on an A100, 400 on an H100 or H800 (DGX data sheets; arXiv 2412.19437). Others get 100 Gbit/s for the whole machine.
  */
-const networkShareOfLink = 1 / 24
+const adapterBytesPerSecond: Readonly<Record<number, number>> = { 3: 12.5e9, 4: 25e9, 5: 50e9, 6: 100e9 }
 const usualNetworkBytesPerSecond = 12.5e9
 const leastSwitchedLink = 300e9
 
@@ -33,7 +33,8 @@ export function networkRate(hardware: Hardware): number {
   const inUse = Math.min(hardware.gpuCount, hardware.gpusPerMachine)
   if (hardware.networkBytesPerSecond !== undefined) return hardware.networkBytesPerSecond / inUse
   const link = hardware.gpu.linkBytesPerSecond ?? 0
-  return link >= leastSwitchedLink ? link * networkShareOfLink : usualNetworkBytesPerSecond / inUse
+  const adapter = adapterBytesPerSecond[hardware.gpu.pcieGeneration ?? 3] ?? usualNetworkBytesPerSecond
+  return link >= leastSwitchedLink ? adapter : usualNetworkBytesPerSecond / inUse
 }
 
 /** Shares of a wire's rate that collectives reach. */
@@ -53,6 +54,27 @@ export function gatherSeconds(bytes: number, ranks: number, hardware: Hardware, 
   const insideSeconds = (((inside - 1) / inside) * bytes) / (linkRate(hardware) * wires.linkShare)
   const acrossBytes = ((machines - 1) / machines) * (bytes / inside)
   return insideSeconds + acrossBytes / (networkRate(hardware) * wires.networkShare)
+}
+
+/**
+ * Seconds to send every token to its experts on `ranks` GPUs, or back. A token crosses the network once for each machine that has one
+ * of its experts and goes on over the machine's own links (DeepSeek-V3, arXiv 2412.19437, section 3.2.2).
+ */
+export function allToAllSeconds(
+  bytesOfTokens: number,
+  expertsPerToken: number,
+  ranks: number,
+  hardware: Hardware,
+  wires: WireEfficiency,
+): number {
+  const inside = Math.min(ranks, hardware.gpusPerMachine)
+  const machines = Math.ceil(ranks / inside)
+  const machinesMet = machines * (1 - (1 - 1 / machines) ** expertsPerToken)
+  const insideBytes = bytesOfTokens * expertsPerToken * (1 - 1 / inside)
+  const acrossBytes = bytesOfTokens * machinesMet * (1 - 1 / machines)
+  return (
+    insideBytes / (linkRate(hardware) * wires.linkShare) + acrossBytes / (networkRate(hardware) * wires.networkShare)
+  )
 }
 
 /** An all-reduce is a reduce-scatter and a gather of the same bytes. */

@@ -7,6 +7,13 @@ export interface Flops {
   readonly attention: number
 }
 
+/** Weights of the routed experts of all layers; none without a mixture. */
+export function expertParameterCount({ hidden, layers, experts, gatedFeedForward }: TransformerShape): number {
+  if (experts === undefined) return 0
+  const one = (gatedFeedForward ? 3 : 2) * hidden * experts.feedForward
+  return (layers - experts.denseLayers) * experts.count * one
+}
+
 /** Weights of one layer's matrices, those of all its experts. */
 export function layerParameterCount(shape: TransformerShape): number {
   const { hidden, heads, keyValueHeads, headSize, experts } = shape

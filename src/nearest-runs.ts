@@ -100,6 +100,8 @@ export function estimateLogError(traits: RunTraits, runs: readonly MeasuredRun[]
     explained += value * value
   })
   const nearest = asked[covariances.indexOf(Math.max(...covariances))]
+  // Of a kind that nobody measured nothing is known, not even how far it may be off.
+  if (nearest === undefined) return { mean: 0, sigma: Number.POSITIVE_INFINITY, nearest }
   return { mean, sigma: Math.sqrt(Math.max(noise, variance - explained)), nearest }
 }
 

@@ -1,8 +1,9 @@
 import type { Hardware } from './communication.ts'
-import { type Flops, forwardFlopsPerSample } from './flops.ts'
+import { expertParameterCount, type Flops, forwardFlopsPerSample } from './flops.ts'
 import type { Gpu } from './gpu.ts'
-import { roomForStates, stateBytesPerParameter, usualSharding } from './memory.ts'
+import { fitMemory, roomForStates, stateBytesPerParameter, usualSharding } from './memory.ts'
 import type { Model } from './model.ts'
+import { sourced } from './sourced.ts'
 import type { Parallelism, Precision, TrainingMethod, Workload } from './workload.ts'
 
 /** How a run is laid out on its GPUs: what the workload says, and what was assumed where it does not. */
@@ -57,24 +58,50 @@ export function planRun(workload: Workload, hardware: Hardware): Plan | undefine
   const precision = workload.precision?.value ?? usualPrecision
   if (workload.precision === undefined) assumed.push(`mixed precision, ${precision}`)
   if (peakFlops(gpu, precision) === undefined) return undefined
-  if (workload.activationRecompute === undefined) assumed.push('activations kept, not recomputed')
-
   const tokensPerSample = tokensOf(model, workload, assumed)
   const method = workload.method?.value ?? 'full'
   const split = splitOver(hardware, model, method, workload, assumed)
+  const batches = batchesOf(workload, split, tokensPerSample, assumed)
+  const laidOut = { model, tokensPerSample, precision, split, microBatch: batches.microBatch }
   return {
     model,
     tokensPerSample,
     forwardPerSample: forwardOf(model, tokensPerSample),
     method,
     precision,
-    recompute: workload.activationRecompute?.value ?? 'none',
+    recompute: workload.activationRecompute?.value ?? usualRecompute(workload, hardware, laidOut, assumed),
     split,
-    ...batchesOf(workload, split, tokensPerSample, assumed),
+    ...batches,
     cpuOffload: workload.cpuOffload?.value ?? false,
     isBatchKnown: workload.microBatch !== undefined || workload.globalBatch !== undefined,
     assumed,
   }
+}
+
+/** Activations are kept where nobody said, unless they do not fit: then whoever runs it has them recomputed. */
+function usualRecompute(
+  workload: Workload,
+  { gpu, gpuCount, gpusPerMachine }: Hardware,
+  laidOut: Pick<Plan, 'model' | 'tokensPerSample' | 'precision' | 'split' | 'microBatch'>,
+  assumed: string[],
+): Plan['recompute'] {
+  const taken = <T>(value: T) => sourced(value, { kind: 'assumed', reason: 'how the run would be laid out' })
+  const kept: Workload = {
+    ...workload,
+    model: taken(laidOut.model),
+    precision: taken(laidOut.precision),
+    sequenceLength: taken(laidOut.tokensPerSample),
+    microBatch: taken(laidOut.microBatch),
+    parallelism: taken(laidOut.split),
+    activationRecompute: taken('none'),
+  }
+  const { needBytes = 0, haveBytes = Number.POSITIVE_INFINITY } =
+    workload.purpose === 'train' ? fitMemory(kept, gpu, gpuCount, gpusPerMachine) : {}
+  const recompute = needBytes > haveBytes ? 'full' : 'none'
+  assumed.push(
+    recompute === 'none' ? 'activations kept, not recomputed' : 'activations recomputed, since kept they do not fit',
+  )
+  return recompute
 }
 
 /** Dense peak in the precision really used; FP16 on a GPU without tensor cores runs at its FP32 rate. Undefined = it cannot. */
@@ -137,11 +164,12 @@ function splitOver(
   const pipeline = Math.max(1, Math.min(known.pipeline, Math.floor(gpuCount / tensor)))
   const context = Math.max(1, Math.min(known.context, Math.floor(gpuCount / (tensor * pipeline))))
   const data = Math.max(1, Math.floor(gpuCount / (tensor * pipeline * context)))
-  if (known.sharding !== 'unknown') return { ...known, tensor, pipeline, context, data }
+  const expert = workload.parallelism?.value.expert ?? usualExpertParallel(hardware, model, data, assumed)
+  if (known.sharding !== 'unknown') return { ...known, tensor, pipeline, context, expert, data }
   const sharding = usualSharding(model, method, gpu, data, tensor * pipeline)
   if (data > 1)
     assumed.push(sharding === 'weights' ? 'weights sharded, since whole they do not fit' : 'plain data parallel')
-  return { ...known, tensor, pipeline, context, data, sharding }
+  return { ...known, tensor, pipeline, context, expert, data, sharding }
 }
 
 /**
@@ -161,12 +189,27 @@ function usualSplit(
   if (!isWide && gpuCount <= batch) {
     return { tensor: 1, pipeline: 1, interleave: 1, context: 1, expert: 1, sharding: 'unknown' }
   }
-  const tensor = isWide ? gpusPerMachine : Math.min(gpusPerMachine, powerOfTwo(gpuCount / batch))
+  // A mixture of experts spreads its experts over the machine instead of cutting each layer (arXiv 2412.19437, section 3.2).
+  const widest = model.shape?.experts === undefined ? gpusPerMachine : 1
+  const tensor = isWide ? widest : Math.min(gpusPerMachine, powerOfTwo(gpuCount / batch))
   const forMemory = powerOfTwo(stateBytes / (roomBytes * tensor))
   const forBatch = powerOfTwo(gpuCount / (tensor * batch))
   const pipeline = Math.min(longestUsualPipeline, Math.max(1, forMemory, forBatch))
   assumed.push(`tensor parallel ${tensor}, pipeline ${pipeline}`)
   return { tensor, pipeline, interleave: pipeline > 1 ? 2 : 1, context: 1, expert: 1, sharding: 'optimizer' }
+}
+
+/** Part of a card that one GPU's experts may fill: with less DeepSeek-V3 would need more than its 64 GPUs (arXiv 2412.19437, section 3.2). */
+const expertShareOfMemory = 0.3
+
+/** Experts stand on the GPUs of one machine, or on as many machines as hold them; nobody gathers them all on each GPU. */
+function usualExpertParallel({ gpu, gpusPerMachine }: Hardware, model: Model, data: number, assumed: string[]): number {
+  const { shape } = model
+  if (shape?.experts === undefined || data === 1) return 1
+  const forMemory = powerOfTwo((2 * expertParameterCount(shape)) / (expertShareOfMemory * gpu.memoryBytes))
+  const expert = Math.min(data, shape.experts.count, Math.max(gpusPerMachine, forMemory))
+  assumed.push(`experts spread over ${expert} GPUs`)
+  return expert
 }
 
 function powerOfTwo(atLeast: number): number {

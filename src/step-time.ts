@@ -1,5 +1,11 @@
-import { allReduceSeconds, gatherSeconds, type Hardware, type WireEfficiency } from './communication.ts'
-import { type Flops, layerParameterCount, trainingFlops } from './flops.ts'
+import {
+  allReduceSeconds,
+  allToAllSeconds,
+  gatherSeconds,
+  type Hardware,
+  type WireEfficiency,
+} from './communication.ts'
+import { expertParameterCount, type Flops, layerParameterCount, trainingFlops } from './flops.ts'
 import type { Gpu } from './gpu.ts'
 import { type Plan, peakFlops } from './run-plan.ts'
 import type { Precision } from './workload.ts'
@@ -45,7 +51,11 @@ export function stepTime(plan: Plan, hardware: Hardware, efficiency: StepEfficie
   const { split, microBatches } = plan
   const compute = microBatchCompute(plan, hardware, efficiency)
   const tensorSeconds = tensorExchange(plan, hardware, efficiency)
-  const shardSeconds = exposed(weightGather(plan, hardware, efficiency), compute, efficiency)
+  const shardSeconds = exposed(
+    weightGather(plan, hardware, efficiency) + expertExchange(plan, hardware, efficiency),
+    compute,
+    efficiency,
+  )
   const micro = compute + tensorSeconds + shardSeconds
   const bubble = (micro * (split.pipeline - 1)) / Math.max(1, split.interleave)
   const gradientSeconds = exposed(gradientExchange(plan, hardware, efficiency), compute, efficiency)
@@ -119,6 +129,17 @@ function tensorExchange(plan: Plan, hardware: Hardware, efficiency: StepEfficien
   return (shape.layers / pipeline) * exchanges * allReduceSeconds(bytes, tensor, hardware, efficiency)
 }
 
+/** Tokens go to their experts and back in the forward pass, and the same way in the backward pass (Lepikhin et al., arXiv 2006.16668). */
+function expertExchange(plan: Plan, hardware: Hardware, efficiency: StepEfficiency): number {
+  const { expert, pipeline, context } = plan.split
+  const { shape } = plan.model
+  if (expert === 1 || shape?.experts === undefined) return 0
+  const bytes = (2 * plan.microBatch * plan.tokensPerSample * shape.hidden) / context
+  const exchanges = plan.recompute === 'full' ? 6 : 4
+  const layers = (shape.layers - shape.experts.denseLayers) / pipeline
+  return layers * exchanges * allToAllSeconds(bytes, shape.experts.perToken, expert, hardware, efficiency)
+}
+
 /** Sharded weights are gathered for the forward and the backward pass of every micro-batch, gradients scattered once. */
 function weightGather(plan: Plan, hardware: Hardware, efficiency: StepEfficiency): number {
   if (plan.split.sharding !== 'weights') return 0
@@ -142,8 +163,10 @@ function optimizerUpdate(plan: Plan, gpu: Gpu, efficiency: StepEfficiency): numb
 /** What the host's own memory gives one of eight ranks that update their parameters on the CPU. */
 const hostBytesPerSecond = 25e9
 
+/** Weights of one rank's part of the model, sharded or not; of the experts those that stand on its GPU. */
 function localParameterCount({ model, split }: Plan): number {
-  return model.parameterCount / (split.tensor * split.pipeline)
+  const experts = model.shape === undefined ? 0 : expertParameterCount(model.shape)
+  return (model.parameterCount - experts * (1 - 1 / split.expert)) / (split.tensor * split.pipeline)
 }
 
 function trainedParameterCount(plan: Plan): number {

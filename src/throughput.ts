@@ -1,4 +1,5 @@
 import type { Hardware } from './communication.ts'
+import { fastestRun } from './fastest-run.ts'
 import { type InferenceEfficiency, inferenceSeconds } from './inference-time.ts'
 import type { Model, ModelKind } from './model.ts'
 import { type Counted, estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from './nearest-runs.ts'
@@ -20,10 +21,17 @@ export interface RunEfficiency {
   readonly elapsedFactor: number
   /** From the launcher's start to the first step. */
   readonly startSeconds: number
-  /** Widens the ranges so that 8 of 10 runs not fitted on fall inside; rates and whole runs apart. */
-  readonly rangeFactor: Readonly<Record<RunTraits['measured'], number>>
+  /** Makes the ranges as wide as 8 of 10 runs not fitted on need, by what is judged and by where FLOPs are known from. */
+  readonly rangeFactor: Readonly<Record<Judged, Readonly<Record<Counted, number>>>>
   /** Spread that each assumption adds, as a standard deviation of the logarithm. */
   readonly assumptionSpread: number
+}
+
+/** A rate of training, a whole training run, or inference: their ranges are as wide as each needs. */
+export type Judged = RunTraits['measured'] | 'serving'
+
+export function judgedAs({ method, measured }: RunTraits): Judged {
+  return method === 'inference' ? 'serving' : measured
 }
 
 /** How fast a run goes on some hardware: log-normal around `secondsPerSample`. */
@@ -33,6 +41,8 @@ export interface Pace {
   readonly correction: number
   /** Seconds of the whole job for one sample. */
   readonly secondsPerSample: number
+  /** No sample takes less, whatever the spread. */
+  readonly leastSecondsPerSample: number
   /** Standard deviation of ln(seconds). */
   readonly sigma: number
   readonly nearest: MeasuredRun | undefined
@@ -55,14 +65,18 @@ export function predictPace(
   const traits = traitsOf(plan, workload, hardware, measured)
   const error = estimateLogError(traits, calibration.runsOf(traits.kind), likeness[traits.counted])
   const sigma = Math.hypot(
-    error.sigma * efficiency.rangeFactor[measured],
+    error.sigma * efficiency.rangeFactor[judgedAs(traits)][traits.counted],
     efficiency.assumptionSpread * Math.sqrt(plan.assumed.length),
   )
   if (!(sigma <= greatestSigma)) return undefined
+  // A correction learned elsewhere must not carry a run past what its GPUs can do.
+  const fastest = workload.purpose === 'train' ? fastestRun(plan, workload, hardware) : { p10: 0, p50: 0 }
+  const corrected = modelledSeconds(plan, workload, hardware, efficiency, measured) * Math.exp(error.mean)
   return {
     plan,
     correction: error.mean,
-    secondsPerSample: modelledSeconds(plan, workload, hardware, efficiency, measured) * Math.exp(error.mean),
+    secondsPerSample: Math.max(corrected, fastest.p50),
+    leastSecondsPerSample: fastest.p10,
     sigma,
     nearest: error.nearest,
   }

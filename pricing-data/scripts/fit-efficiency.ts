@@ -6,9 +6,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Constants, calibrationOf, measuredRunColumns } from '../../src/calibration.ts'
 import { openTable } from '../../src/csv.ts'
-import { type Counted, type MeasuredRun, sizeNames } from '../../src/nearest-runs.ts'
+import { type Counted, estimateLogError, type MeasuredRun, sizeNames } from '../../src/nearest-runs.ts'
 import { readTables } from '../../src/pricing-data.ts'
-import { measuredRun } from '../../src/throughput.ts'
+import { planRun } from '../../src/run-plan.ts'
+import { stepTime } from '../../src/step-time.ts'
+import { type Calibration, type Judged, judgedAs, measuredRun } from '../../src/throughput.ts'
 import { groupBy, leaveOut } from './held-out.ts'
 import { familyOf, type Observation, observationOf } from './published-runs.ts'
 
@@ -111,6 +113,12 @@ const parameters: Readonly<Record<string, Parameter>> = {
 /** Runs of one family from which the likeness is learned. */
 const mostOfFamily = 20
 
+/**
+ * A run that would spend more than this share of its step waiting for the network or the pipeline, in a layout that nobody published: the layout is
+ * wrong, and its time says nothing of its GPUs.
+ */
+const mostGuessedWaiting = 0.3
+
 /** Constants that no published run fixes. */
 const statedConstants = {
   startSeconds: { value: 60, unit: 's', note: 'stated: launcher and imports and NCCL and first batch' },
@@ -134,8 +142,7 @@ let constants: Constants = {
   ...Object.fromEntries(Object.entries(parameters).map(([name, { start }]) => [name, start])),
   ...Object.fromEntries(Object.entries(statedConstants).map(([name, { value }]) => [name, value])),
   elapsedFactor: 1,
-  rangeFactor: 1,
-  elapsedRangeFactor: 1,
+  ...rangeFactors(() => 1),
 }
 
 constants = descend(constants, transformerParameters, 14, trial => missOf(steady.filter(isShaped), trial))
@@ -148,12 +155,20 @@ for (const counted of counts) {
   const few = fewOf(runs.filter(run => run.traits.counted === counted && !isReinforced(run)))
   constants = descend(constants, likenessParameters(counted), 7, trial => surpriseOf(few, counted, trial))
 }
+const likenessFitted = constants
 constants = {
   ...constants,
-  rangeFactor: rangeFactorOf(runs, constants, 'rate'),
-  elapsedRangeFactor: rangeFactorOf(runs, constants, 'elapsed'),
+  ...rangeFactors((judged, counted) => rangeFactorOf(runs, likenessFitted, judged, counted)),
 }
 writeTables()
+
+function rangeFactors(factorOf: (judged: Judged, counted: Counted) => number): Constants {
+  const all = ['rate', 'elapsed', 'serving'] as const
+  const kinds = all.flatMap(judged => counts.map(counted => [judged, counted] as const))
+  return Object.fromEntries(
+    kinds.map(([judged, counted]) => [`rangeFactor.${judged}.${counted}`, factorOf(judged, counted)]),
+  )
+}
 
 /** Coordinate descent in the logarithm of each constant: slow, deterministic, and content with a rough function. */
 function descend(
@@ -189,9 +204,19 @@ function isReinforced({ traits }: MeasuredRun): boolean {
   return traits.counted === 'shape' && traits.kind === 'other'
 }
 
+function waitsByGuess({ workload, hardware }: Observation, { efficiency }: Calibration): boolean {
+  if (workload.purpose !== 'train' || workload.parallelism !== undefined) return false
+  const plan = planRun(workload, hardware)
+  if (plan === undefined) return false
+  const { communicationSeconds, bubbleSeconds, seconds } = stepTime(plan, hardware, efficiency)
+  return communicationSeconds + bubbleSeconds > mostGuessedWaiting * seconds
+}
+
 function runsOf(from: readonly Observation[], trial: Constants): MeasuredRun[] {
   const calibration = calibrationOf(trial, () => [])
-  return from.flatMap(({ id, workload, hardware, group, secondsPerSample }) => {
+  return from.flatMap(observation => {
+    const { id, workload, hardware, group, secondsPerSample } = observation
+    if (waitsByGuess(observation, calibration)) return []
     const measured = group === 'end-to-end' ? 'elapsed' : 'rate'
     return measuredRun(id, workload, hardware, calibration, measured, secondsPerSample ?? Number.NaN) ?? []
   })
@@ -248,25 +273,23 @@ function surpriseOf(from: readonly MeasuredRun[], counted: Counted, trial: Const
 }
 
 /**
- * Split conformal: the factor on sigma that puts 80 % of the runs inside P10 to P90, half of them predicted without their family and half
- * without themselves only, since a user's run may be like a published one or not.
+ * Split conformal: the factor on sigma that puts 80 % of the runs inside P10 to P90, each predicted as a quote does it, without its
+ * family.
  */
-function rangeFactorOf(
-  from: readonly MeasuredRun[],
-  trial: Constants,
-  measured: MeasuredRun['traits']['measured'],
-): number {
+function rangeFactorOf(from: readonly MeasuredRun[], trial: Constants, judged: Judged, counted: Counted): number {
   const { likeness } = calibrationOf(trial, () => [])
-  const held = counts.flatMap(counted =>
-    leaveOut(
-      from.filter(run => run.traits.counted === counted),
-      likeness[counted],
-      [run => familyOf(run.id), run => run.id],
-    ),
+  const alike = from.filter(({ traits }) => traits.counted === counted)
+  const others = new Map(
+    [...new Set(alike.map(run => familyOf(run.id)))].map(family => [
+      family,
+      alike.filter(run => familyOf(run.id) !== family),
+    ]),
   )
-  const deviations = held
-    .filter(({ run, sigma }) => run.traits.measured === measured && sigma < 0.9)
-    .map(({ miss, sigma }) => Math.abs(miss / sigma) / 1.2816)
+  const deviations = alike
+    .filter(run => judgedAs(run.traits) === judged && !isReinforced(run))
+    .map(run => ({ run, error: estimateLogError(run.traits, others.get(familyOf(run.id)) ?? [], likeness[counted]) }))
+    .filter(({ error }) => error.sigma < 0.9)
+    .map(({ run, error }) => Math.abs((run.logError - error.mean) / error.sigma) / 1.2816)
     .sort((a, b) => a - b)
   return deviations[Math.floor(0.8 * deviations.length)] ?? 1
 }
@@ -290,7 +313,7 @@ function writeTables(): void {
   const lines = runs.map(({ id, logError, traits }) => {
     const { counted, stack = '', sizes, ...words } = traits
     const { model, kind, gpu, architecture, precision, method, measured } = words
-    const texts = [id, model, kind, counted, stack, gpu, architecture, precision, method, measured]
+    const texts = [kind, id, model, counted, stack, gpu, architecture, precision, method, measured]
     return [...texts, sizes.map(size => size.toFixed(2)).join(' '), logError.toFixed(3)].join(',')
   })
   writeFileSync(new URL('measured-runs.csv', folder), `${measuredRunColumns.join(',')}\n${lines.join('\n')}\n`)

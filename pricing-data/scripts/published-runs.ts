@@ -1,5 +1,6 @@
 import type { Hardware } from '../../src/communication.ts'
 import { numberIn, type Row } from '../../src/csv.ts'
+import { modelFlops } from '../../src/fastest-run.ts'
 import { forwardFlopsPerSample, layerParameterCount } from '../../src/flops.ts'
 import { findGpus, type Gpu } from '../../src/gpu.ts'
 import { findModel, type Model, type ModelKind, type ModelTable, type TransformerShape } from '../../src/model.ts'
@@ -26,6 +27,27 @@ export interface Observation {
   readonly elapsedSeconds: number | undefined
 }
 
+/**
+ * Whether a sample's length is known. Those of data sets that were not packed are far shorter than the sequence length, nobody says by how
+ * much; of a transformer whose sequence length is not published, samples/s say nothing.
+ */
+function isLengthKnown(row: Row, { model, sequenceLength }: Workload): boolean {
+  if (/natural lengths|varying length/.test(row['notes'] ?? '')) return false
+  const readsText = model?.value.shape !== undefined && /^(decoder|encoder|encoder-decoder)$/.test(model.value.kind)
+  return !readsText || sequenceLength !== undefined || row['metric'] !== 'samples_per_s_total'
+}
+
+/** Large matrix products alone reach no more than about this share of the dense peak. */
+const mostOfPeak = 0.9
+
+/** A row whose rate would pass the peak is not what its columns say: unpacked samples counted as full ones, TF32 called FP32. */
+function isPossible(workload: Workload, hardware: Hardware, seconds: number | undefined): boolean {
+  const plan = planRun(workload, hardware)
+  if (plan?.model.shape === undefined || workload.purpose !== 'train' || seconds === undefined) return true
+  const peak = peakFlops(hardware.gpu, plan.precision) ?? Number.NaN
+  return !(modelFlops(plan) / (seconds * hardware.gpuCount * peak) > mostOfPeak)
+}
+
 /** The family of a row: its id up to the second dash, `foundry-h100` of `foundry-h100-1b-s1024-g8`. */
 export function familyOf(id: string): string {
   return id.split('-').slice(0, 2).join('-')
@@ -44,13 +66,14 @@ export function observationOf(row: Row, { gpus, models }: Pick<Tables, 'gpus' | 
   const hardware = hardwareOf(row, gpu)
   const workload = workloadOf(row, hardware, models)
   const id = row['id'] ?? ''
+  const seconds = secondsPerSample(row, workload, hardware)
   return {
     id,
     family: familyOf(id),
     group: groupOf(row),
     workload,
     hardware,
-    secondsPerSample: secondsPerSample(row, workload, hardware),
+    secondsPerSample: isLengthKnown(row, workload) && isPossible(workload, hardware, seconds) ? seconds : undefined,
     elapsedSeconds: elapsedSeconds(row, hardware),
   }
 }

@@ -49,7 +49,7 @@ function timeOfRun({ workload, hardware }: CourseRun, { calibration }: RuntimeTa
   const pace = predictPace(workload, hardware, calibration, 'elapsed')
   const work = pace === undefined ? undefined : trainingWork(workload, pace.plan.tokensPerSample)
   if (pace === undefined || work === undefined) return undefined
-  const range = rangeAround(work.samples * pace.secondsPerSample, pace.sigma)
+  const range = rangeAround(work.samples * pace.secondsPerSample, pace.sigma, work.samples * pace.leastSecondsPerSample)
   const { startSeconds } = calibration.efficiency
   const inAll = (seconds: number): number => workload.repetitions * (seconds + startSeconds)
   const step = stepTime(pace.plan, hardware, calibration.efficiency)

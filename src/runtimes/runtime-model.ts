@@ -15,10 +15,13 @@ export interface Range {
   readonly p90: number
 }
 
-/** Log-normal range around a median, from the standard deviation of its logarithm; 1.2816 is the normal distribution's P90. */
-export function rangeAround(p50: number, sigma: number): Range {
+/**
+ * Log-normal range around a median, from the standard deviation of its logarithm; 1.2816 is the normal distribution's P90. Nothing is
+ * below `least`.
+ */
+export function rangeAround(p50: number, sigma: number, least = 0): Range {
   const factor = Math.exp(1.2816 * sigma)
-  return { p10: p50 / factor, p50, p90: p50 * factor }
+  return { p10: Math.min(p50, Math.max(least, p50 / factor)), p50, p90: p50 * factor }
 }
 
 /** How likely a log-normal figure with this range is above a bound, 0 to 1. */

@@ -89,12 +89,16 @@ function compare(observation: Observation, tables: Tables, allowed: Allowed): Co
     return { id, actual: observation.elapsedSeconds, predicted }
   }
   const pace = predictPace(workload, hardware, calibration, 'rate')
-  return { id, actual: secondsPerSample, predicted: pace && rangeAround(pace.secondsPerSample, pace.sigma) }
+  return {
+    id,
+    actual: secondsPerSample,
+    predicted: pace && rangeAround(pace.secondsPerSample, pace.sigma, pace.leastSecondsPerSample),
+  }
 }
 
 /** One measured rate on one GPU, and from it the rate of the same training run on another; both directions of every pair. */
 function comparePairs(observations: readonly Observation[], tables: Tables, allowed: Allowed): Comparison[] {
-  const steady = observations.filter(({ group }) => group === 'steady')
+  const steady = observations.filter(each => each.group === 'steady' && each.secondsPerSample !== undefined)
   return steady.flatMap(target =>
     steady
       .filter(source => isSameRunElsewhere(source, target))
@@ -104,7 +108,7 @@ function comparePairs(observations: readonly Observation[], tables: Tables, allo
         const anchor = measuredRun(source.id, workload, hardware, shipped, 'rate', secondsPerSample ?? Number.NaN)
         const anchored = anchor === undefined ? shipped : withRun(shipped, anchor)
         const pace = predictPace(target.workload, target.hardware, anchored, 'rate')
-        const predicted = pace && rangeAround(pace.secondsPerSample, pace.sigma)
+        const predicted = pace && rangeAround(pace.secondsPerSample, pace.sigma, pace.leastSecondsPerSample)
         return { id: `${source.id} to ${target.id}`, actual: target.secondsPerSample, predicted }
       }),
   )

@@ -50,6 +50,12 @@ function print(text) {
 }
 
 function start() {
+  // Node would print the line of the bundle, which is as long as the bundle.
+  process.on('uncaughtException', error => {
+    const trace = error instanceof Error ? error.stack : String(error)
+    process.stderr.write(`${trace}\ngpufare: this is a fault in gpufare; report it with these lines\n`)
+    process.exit(1)
+  })
   const [command = ''] = words
   const hasBundle = /^[a-z-]+$/.test(command) && existsSync(join(dist, `${command}.js`))
   const { run } = load(hasBundle ? command : 'gpufare')

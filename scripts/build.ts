@@ -127,9 +127,11 @@ const loadedLate: Plugin = {
     build.onLoad({ filter: /.*/, namespace: 'loaded-late' }, async ({ path }) => ({
       contents: [
         `let loaded; const late = () => loaded ??= require('${late.get(path)}')`,
-        `Object.defineProperty(exports, '__esModule', { value: true })`,
+        // Node's way with CommonJS: a default import is all that is exported, so it has to be what the default export is.
+        `module.exports = (...given) => late().default(...given)`,
+        `Object.defineProperty(module.exports, '__esModule', { value: true })`,
         ...Object.keys(await import(path)).map(
-          name => `Object.defineProperty(exports, '${name}', { enumerable: true, get: () => late().${name} })`,
+          name => `Object.defineProperty(module.exports, '${name}', { enumerable: true, get: () => late().${name} })`,
         ),
       ].join('\n'),
     }))

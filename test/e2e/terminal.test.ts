@@ -250,6 +250,32 @@ describe('nobody to ask', () => {
     expect(terminal.text()).toMatch(/^gpufare: the output can't be written: ENOSPC.*\r\ncode 1\r\n$/)
   })
 
+  test('a fault of gpufare’s own is told with its trace, not with the text of the bundle', async () => {
+    const breaking = 'data:text/javascript,setTimeout(()=>{throw%20Error(42)},1)'
+    const run = await runProgram(['estimate', 'train.sbatch'], {
+      environment: { NODE_OPTIONS: `--import ${breaking}` },
+      folder,
+    })
+    expect(run.exitCode).toBe(1)
+    expect(run.stderr).toMatch(/^Error: 42\n( {4}at .*\n)+gpufare: this is a fault in gpufare; report/)
+  })
+
+  test('a wait for a scheduler turns a spinner and comes to its end', async () => {
+    writeFileSync(join(folder, 'bin/kubectl'), '#!/bin/sh\nsleep 1\necho slow >&2\nexit 1\n')
+    chmodSync(join(folder, 'bin/kubectl'), 0o755)
+    const resources = 'resources: {limits: {nvidia.com/gpu: 1}}'
+    writeFileSync(
+      join(folder, 'pod.yaml'),
+      `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: m, image: i, ${resources}}]}\n`,
+    )
+    const terminal = openProgram(['submit', '--yes', 'pod.yaml'], { environment: environment(), folder })
+    opened = terminal
+    await terminal.waitFor('asking Kubernetes')
+    expect(await terminal.ended).toBe(1)
+    expect(terminal.text()).toContain('slow')
+    expect(terminal.text()).not.toContain('fault in gpufare')
+  })
+
   test('an unknown option is repeated without what a terminal would obey', async () => {
     const run = await runProgram(['estimate', '--x\u001b[2J', 'train.sbatch'], { folder })
     expect(run.exitCode).toBe(2)

@@ -4,7 +4,7 @@ import { type InferenceEfficiency, inferenceSeconds } from './inference-time.ts'
 import type { Model, ModelKind } from './model.ts'
 import { type Counted, estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from './nearest-runs.ts'
 import { type Plan, planRun } from './run-plan.ts'
-import { stepTime } from './step-time.ts'
+import { type StepEfficiency, stepTime } from './step-time.ts'
 import type { Workload } from './workload.ts'
 
 /** All that was fitted on published runs: pricing-data/efficiency.csv, and the runs that it was fitted on. */
@@ -62,7 +62,7 @@ export function predictPace(
   const plan = planRun(workload, hardware)
   if (plan === undefined) return undefined
   const { efficiency, likeness } = calibration
-  const traits = traitsOf(plan, workload, hardware, measured)
+  const traits = traitsOf(plan, workload, hardware, efficiency, measured)
   const error = estimateLogError(traits, calibration.runsOf(traits.kind), likeness[traits.counted])
   const sigma = Math.hypot(
     error.sigma * efficiency.rangeFactor[judgedAs(traits)][traits.counted],
@@ -93,8 +93,13 @@ export function measuredRun(
 ): MeasuredRun | undefined {
   const plan = planRun(workload, hardware)
   if (plan === undefined) return undefined
-  const modelled = modelledSeconds(plan, workload, hardware, calibration.efficiency, measured)
-  return { id, traits: traitsOf(plan, workload, hardware, measured), logError: Math.log(secondsPerSample / modelled) }
+  const { efficiency } = calibration
+  const modelled = modelledSeconds(plan, workload, hardware, efficiency, measured)
+  return {
+    id,
+    traits: traitsOf(plan, workload, hardware, efficiency, measured),
+    logError: Math.log(secondsPerSample / modelled),
+  }
 }
 
 /** Seconds of one sample by the formulas alone. */
@@ -112,13 +117,26 @@ function modelledSeconds(
   return measured === 'elapsed' ? steady * efficiency.elapsedFactor : steady
 }
 
+/** A run that would wait for more than this share of its step, in a layout that nobody said, is not laid out so. */
+const mostGuessedWaiting = 0.3
+
+function waitsByGuess(plan: Plan, workload: Workload, hardware: Hardware, efficiency: StepEfficiency): boolean {
+  if (workload.purpose !== 'train' || workload.parallelism !== undefined) return false
+  const { communicationSeconds, bubbleSeconds, seconds } = stepTime(plan, hardware, efficiency)
+  return communicationSeconds + bubbleSeconds > mostGuessedWaiting * seconds
+}
+
 function traitsOf(
   plan: Plan,
   workload: Workload,
-  { gpu, gpuCount }: Hardware,
+  hardware: Hardware,
+  efficiency: StepEfficiency,
   measured: RunTraits['measured'],
 ): RunTraits {
   const { model, split } = plan
+  const { gpu, gpuCount } = hardware
+  // Its time tells of the layout, not of the GPU: only runs guessed alike learn from it.
+  const guessed = waitsByGuess(plan, workload, hardware, efficiency) ? ' in a guessed layout' : ''
   const shards = { none: 0, optimizer: 0.5, gradients: 0.7, weights: 1, unknown: 0 }
   const recomputes = { none: 0, selective: 0.5, full: 1 }
   return {
@@ -126,8 +144,8 @@ function traitsOf(
     kind: likeKindOf(model),
     counted: countedOf(model),
     ...(workload.framework === undefined ? {} : { stack: plainKey(workload.framework.value) }),
-    gpu: gpu.name,
-    architecture: gpu.architecture,
+    gpu: gpu.name + guessed,
+    architecture: gpu.architecture + guessed,
     precision: plan.precision,
     method: workload.purpose === 'train' ? plan.method : 'inference',
     measured,

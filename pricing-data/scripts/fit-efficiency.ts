@@ -8,9 +8,7 @@ import { type Constants, calibrationOf, measuredRunColumns } from '../../src/cal
 import { openTable } from '../../src/csv.ts'
 import { type Counted, estimateLogError, type MeasuredRun, sizeNames } from '../../src/nearest-runs.ts'
 import { readTables } from '../../src/pricing-data.ts'
-import { planRun } from '../../src/run-plan.ts'
-import { stepTime } from '../../src/step-time.ts'
-import { type Calibration, type Judged, judgedAs, measuredRun } from '../../src/throughput.ts'
+import { type Judged, judgedAs, measuredRun } from '../../src/throughput.ts'
 import { groupBy, leaveOut } from './held-out.ts'
 import { familyOf, type Observation, observationOf } from './published-runs.ts'
 
@@ -113,12 +111,6 @@ const parameters: Readonly<Record<string, Parameter>> = {
 /** Runs of one family from which the likeness is learned. */
 const mostOfFamily = 20
 
-/**
- * A run that would spend more than this share of its step waiting for the network or the pipeline, in a layout that nobody published: the layout is
- * wrong, and its time says nothing of its GPUs.
- */
-const mostGuessedWaiting = 0.3
-
 /** Constants that no published run fixes. */
 const statedConstants = {
   startSeconds: { value: 60, unit: 's', note: 'stated: launcher and imports and NCCL and first batch' },
@@ -204,19 +196,9 @@ function isReinforced({ traits }: MeasuredRun): boolean {
   return traits.counted === 'shape' && traits.kind === 'other'
 }
 
-function waitsByGuess({ workload, hardware }: Observation, { efficiency }: Calibration): boolean {
-  if (workload.purpose !== 'train' || workload.parallelism !== undefined) return false
-  const plan = planRun(workload, hardware)
-  if (plan === undefined) return false
-  const { communicationSeconds, bubbleSeconds, seconds } = stepTime(plan, hardware, efficiency)
-  return communicationSeconds + bubbleSeconds > mostGuessedWaiting * seconds
-}
-
 function runsOf(from: readonly Observation[], trial: Constants): MeasuredRun[] {
   const calibration = calibrationOf(trial, () => [])
-  return from.flatMap(observation => {
-    const { id, workload, hardware, group, secondsPerSample } = observation
-    if (waitsByGuess(observation, calibration)) return []
+  return from.flatMap(({ id, workload, hardware, group, secondsPerSample }) => {
     const measured = group === 'end-to-end' ? 'elapsed' : 'rate'
     return measuredRun(id, workload, hardware, calibration, measured, secondsPerSample ?? Number.NaN) ?? []
   })

@@ -188,7 +188,9 @@ export async function loadPaint(terminal: Terminal, output: 'stdout' | 'stderr')
 
 /** Turns a spinner on stderr while work takes longer than a moment; without a terminal it only waits. */
 export async function withSpinner<T>(terminal: Terminal, text: string, work: Promise<T>): Promise<T> {
-  if (terminal.stderr.isTTY !== true || runsInCi(terminal.environment)) return work
+  // ora counts the lines of a terminal without a width (`script`, some containers) for ever.
+  const canTurn = terminal.stderr.isTTY === true && terminal.stderr.columns !== 0
+  if (!canTurn || runsInCi(terminal.environment)) return work
   let stop = () => {}
   let over = false
   const timer = setTimeout(async () => {

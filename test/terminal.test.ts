@@ -101,6 +101,15 @@ test.each([
   expect(await text(streams.stderr)).toBe('')
 })
 
+test('a terminal without a width gets no spinner', async () => {
+  const streams = pretend(person)
+  const stderr = Object.assign(streams.stderr, { columns: 0 })
+  const wait = new Promise(resolve => setTimeout(resolve, 500))
+  await withSpinner(describeTerminal({ ...streams, stderr }, {}), 'asking', wait)
+  stderr.end()
+  expect(await text(stderr)).toBe('')
+})
+
 test('work that fails fails with a spinner too', async () => {
   const work = new Promise((_, reject) => setTimeout(reject, 500, new Error('no cluster')))
   await expect(withSpinner(describeTerminal(pretend(person), {}), 'asking', work)).rejects.toThrow('no cluster')

@@ -33,7 +33,13 @@ test('a program that was asked answers with both outputs and its exit code', asy
     timeoutMilliseconds: 5000,
     input: Buffer.from('bytes in'),
   })
-  expect(answer).toEqual({ exitCode: 3, stdout: 'bytes in', stderr: 'oops\n', timedOut: false })
+  expect(answer).toEqual({
+    exitCode: 3,
+    stdout: 'bytes in',
+    stdoutBytes: Buffer.from('bytes in'),
+    stderr: 'oops\n',
+    timedOut: false,
+  })
 })
 
 test('words reach a program as they are, whatever they hold', async () => {

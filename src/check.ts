@@ -2,6 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { type Asking, findBudgetBreaches } from './breaches.ts'
 import type { CheckedJob, CheckReport, JobChange } from './check-report.ts'
+import { checkInThreads, serveAsThread } from './check-workers.ts'
 import { type CheckedFile, type Checking, checkFiles, readAll } from './checked-files.ts'
 import { compareJobs, counterpartOf, figureOf, pairRenames } from './checked-jobs.ts'
 import { type Config, configHomes, emptyConfig } from './config.ts'
@@ -60,17 +61,27 @@ export interface CheckRequest {
  * Throws GpufareError where a path, a revision or git itself is missing.
  */
 export async function check(request: CheckRequest): Promise<CheckReport> {
-  const repository = findRepository(startOf(request), request.environment)
+  const { repository, source, head } = await sourceOf(request)
+  if (request.base === undefined || repository === undefined) return checkAll(source, request)
+  return checkChanges({ repository, source, head, base: await baseOf(repository, request.base, head) }, request)
+}
+
+/** The files of the state that is checked; those of a plain folder where it is in no repository. */
+async function sourceOf(request: CheckRequest): Promise<{
+  readonly repository: Repository | undefined
+  readonly source: ListedSource
+  readonly head: Head
+}> {
+  const start = startOf(request)
+  const repository = findRepository(start, request.environment)
   if (repository === undefined) {
-    if (request.base !== undefined || request.head !== 'work tree') {
-      throw new GpufareError(`${startOf(request)} is in no git repository`, 2, 'revisions and the index are git’s')
+    if (request.base === undefined && request.head === 'work tree') {
+      return { repository, source: folderFiles(start), head: request.head }
     }
-    return checkAll(folderFiles(startOf(request)), request)
+    throw new GpufareError(`${start} is in no git repository`, 2, 'revisions and the index are git’s')
   }
   const head = await settleHead(repository, request.head)
-  const source = await filesOf(repository, head)
-  if (request.base === undefined) return checkAll(source, request)
-  return checkChanges({ repository, source, head, base: await baseOf(repository, request.base, head) }, request)
+  return { repository, source: await filesOf(repository, head), head }
 }
 
 /** The jobs that a revision brings beside another one, or all of its jobs where there is none; what a hook asks. */
@@ -120,9 +131,11 @@ async function baseOf(
 /** What of a source is asked for: paths that are there, the `ignore` list of the configuration taken out. */
 function selectionOf(source: ListedSource, request: CheckRequest, gone: readonly string[] = []): Selection {
   const faults: Fault[] = []
+  const listed = new Set(source.paths)
   const paths = request.paths.map(typed => {
     const path = toSource(source, resolve(request.folder, typed))
-    const known = path === '' || [...source.paths, ...gone].some(each => each === path || each.startsWith(`${path}/`))
+    const isListed = (each: string) => each === path || each.startsWith(`${path}/`)
+    const known = path === '' || listed.has(path ?? '') || source.paths.some(isListed) || gone.some(isListed)
     const isThere = request.head === 'work tree' && existsSync(resolve(request.folder, typed))
     if (path === undefined) faults.push({ place: { file: typed }, message: `it lies outside ${source.root}` })
     else if (!known && !isThere) faults.push({ place: { file: typed }, message: 'there is no such file or folder' })
@@ -163,12 +176,24 @@ async function checkAll(source: ListedSource, request: CheckRequest): Promise<Ch
   const configFor = configsOf(source, request, configHomes(request.environment))
   const paths = await withoutIgnored(filesAskedFor(source, selection), source, configFor, request)
   const checking = checkingOf(source, request, configFor)
-  const judgeJob: Checking['judge'] = async (fare, path, config) =>
-    checkRules(fare, config, { today: request.today, path })
-  const files = await checkFiles(paths, { ...checking, judge: judgeJob }, done =>
-    request.progress?.(done, paths.length),
-  )
+  const { progress, ...told } = request
+  const show = (done: number) => progress?.(done, paths.length)
+  const files = (await checkInThreads(paths, told, show)) ?? (await checkFiles(paths, judging(checking, request), show))
   return reportOf(files, configFor, checking, request)
+}
+
+/** What a thread of a check does: it prices and judges the files that it is handed. */
+export function serveCheck(): Promise<number> {
+  return serveAsThread(async (request: CheckRequest) => {
+    const { source } = await sourceOf(request)
+    const configFor = configsOf(source, request, configHomes(request.environment))
+    const checking = judging(checkingOf(source, request, configFor), request)
+    return paths => checkFiles(paths, checking)
+  })
+}
+
+function judging(checking: Omit<Checking, 'judge'>, { today }: CheckRequest): Checking {
+  return { ...checking, judge: async (fare, path, config) => checkRules(fare, config, { today, path }) }
 }
 
 /** A file that is named itself is checked although git ignores it. */
@@ -210,8 +235,7 @@ interface Comparison {
 
 async function checkChanges(comparison: Comparison, request: CheckRequest): Promise<CheckReport> {
   const { repository, source, head, base } = comparison
-  const changes = await changedFiles(repository, base, head)
-  const old = await revisionFiles(repository, base)
+  const [changes, old] = await Promise.all([changedFiles(repository, base, head), revisionFiles(repository, base)])
   const gone = changes.filter(({ kind }) => kind === 'deleted').map(({ path }) => path)
   const selection = selectionOf(source, request, gone)
   const homes = configHomes(request.environment)
@@ -222,7 +246,7 @@ async function checkChanges(comparison: Comparison, request: CheckRequest): Prom
     await withoutIgnored(pathsOf(changed, 'deleted'), source, configFor, request),
     await withoutIgnored(pathsOf(changed, 'added'), old, oldConfigFor, request),
   ]
-  const referring = (await referringFiles(comparison, changes)).filter(path => isWorthAGlance(path, selection))
+  const referring = (await referringFiles(comparison, old, changes)).filter(path => isWorthAGlance(path, selection))
   const unchanged = referring.filter(path => !changed.some(change => change.path === path))
   const renames = await findRenames(changed, source, old)
 
@@ -241,7 +265,8 @@ async function checkChanges(comparison: Comparison, request: CheckRequest): Prom
     request.progress?.(done, nowPaths.length + unchanged.length),
   )
   const isTouched = touchedBy(changes)
-  const files = checked.filter(file => nowPaths.includes(file.path) || isTouched(file))
+  const own = new Set(nowPaths)
+  const files = checked.filter(file => own.has(file.path) || isTouched(file))
   const report = await reportOf(files, configFor, checking, request)
   const typed = request.base?.revision ?? base
   const revision = base.startsWith(typed) ? typed : `${typed} (${base.slice(0, shownDigits)})`
@@ -266,7 +291,8 @@ const mostSteps = 3
  * changed file, or of a file that holds it.
  */
 async function referringFiles(
-  { repository, source, head, base }: Comparison,
+  { repository, source, head }: Comparison,
+  old: ListedSource,
   changes: readonly FileChange[],
 ): Promise<readonly string[]> {
   const configFolders = changes
@@ -281,8 +307,7 @@ async function referringFiles(
     for (const path of holders) found.add(path)
     names = [...new Set(holders.map(nameIn))].filter(name => !asked.has(name))
   }
-  const known = new Set((await revisionFiles(repository, base)).paths)
-  return [...found].filter(path => known.has(path))
+  return [...found].filter(path => old.has(path))
 }
 
 /** Names of changed files that others may refer to: of all but Kubernetes objects, which no program reads. */

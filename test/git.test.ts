@@ -190,7 +190,7 @@ test('nothing that a hostile repository configures is run', async () => {
   const base = test.commit({
     'a.yaml': 'one',
     '.gitattributes': '*.yaml filter=bad diff=bad\n*.txt filter=so=bad\n',
-    'b.txt': 'one',
+    'b.txt': 'old',
   })
   const trap = join(test.root, '.git/trap')
   const mark = join(test.root, '.git/sprung')
@@ -221,7 +221,7 @@ test('nothing that a hostile repository configures is run', async () => {
   for (const hook of ['post-index-change', 'post-checkout', 'pre-auto-gc']) {
     writeFileSync(join(test.root, '.git/hooks', hook), `#!/bin/sh\ntouch '${mark}'\n`, { mode: 0o755 })
   }
-  test.write({ 'a.yaml': 'two', 'b.txt': 'two' })
+  test.write({ 'a.yaml': 'two', 'b.txt': 'new' })
   const repository = opened(test)
   const source = await workTreeFiles(repository)
   expect(source.paths).toContain('a.yaml')

@@ -1,5 +1,6 @@
-import { check as checkManifests } from '../check.ts'
+import { check as checkManifests, serveCheck } from '../check.ts'
 import type { CheckReport } from '../check-report.ts'
+import { isCheckThread } from '../check-workers.ts'
 import { GpufareError } from '../errors.ts'
 import { addStepSummary, writeFiles } from '../outputs.ts'
 import { exitWhenInterrupted } from '../programs.ts'
@@ -28,6 +29,7 @@ export async function check(
   terminal: Terminal = ownTerminal(options),
   folder: string = process.cwd(),
 ): Promise<number> {
+  if (isCheckThread()) return serveCheck()
   if (options.staged === true && options.head !== undefined) {
     throw new GpufareError('--staged and --head exclude each other', 2, 'leave one of them out')
   }

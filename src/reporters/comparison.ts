@@ -84,11 +84,10 @@ function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 
   }
   if (usd < 0 && seconds <= 0) return { label: 'better', trade: `saves ${money} and ${time}` }
   if (usd > 0 && seconds >= 0) {
-    const isLessPerHour = (quote.usdPerHour ?? 0) < (reference.usdPerHour ?? 0)
-    return {
-      label: 'dearer',
-      trade: `${isLessPerHour ? 'less an hour, more in all: ' : ''}costs ${money} more and takes ${time} longer`,
-    }
+    const isLessAnHour = (quote.usdPerHour ?? 0) < (reference.usdPerHour ?? 0)
+    const though = isLessAnHour ? ', though less an hour' : ''
+    return { label: 'dearer', trade: `costs ${money} more and takes ${time} longer${though}` }
+  }
   }
   const dollar = 1 / currency.perUsd
   if (usd < 0) {

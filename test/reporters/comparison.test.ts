@@ -94,7 +94,7 @@ describe('a row', () => {
     // $8/h, but 16 h: $128
     expect(rowFor('t4', hours(16, 16, 16))).toMatchObject({
       label: 'dearer',
-      trade: 'less an hour, more in all: costs $40 more and takes 12h00m longer',
+      trade: 'costs $40 more and takes 12h00m longer, though less an hour',
     })
   })
 

@@ -68,34 +68,42 @@ function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 
   const usd = difference(medianUsd(quote), medianUsd(reference))
   const seconds = difference(medianSeconds(quote), medianSeconds(reference))
   if (usd === undefined || seconds === undefined) return compareRates(quote, reference)
+  const costs = compareShares(usd, medianUsd(reference))
+  const takes = compareShares(seconds, medianSeconds(reference))
+  return describeTrade(usd, seconds, currency)[`${costs} ${takes}`](quote.usdPerHour, reference.usdPerHour)
+}
+
+/** Less, the same or more, as far as an estimate can tell. */
+function compareShares(change: number, whole: number | undefined): Compared {
+  if (Math.abs(change) < sameShare * (whole ?? 0)) return 'same'
+  return change < 0 ? 'less' : 'more'
+}
+
+type Compared = 'less' | 'same' | 'more'
+type Trade = (usdPerHour?: number, usdPerHourAsWritten?: number) => Omit<Row, 'quote'>
+
+/** What a change of cost and one of time mean together, by `cost time`. */
+function describeTrade(usd: number, seconds: number, currency: Currency): Record<`${Compared} ${Compared}`, Trade> {
   const money = formatMoney(Math.abs(usd), currency)
   const time = formatDuration(Math.abs(seconds))
-  if (Math.abs(seconds) < sameShare * (medianSeconds(reference) ?? 0)) {
-    if (Math.abs(usd) < sameShare * (medianUsd(reference) ?? 0))
-      return { label: 'alike', trade: 'takes and costs about the same' }
-    return usd < 0
-      ? { label: 'cheaper', trade: `saves ${money} in about the same time` }
-      : { label: 'dearer', trade: `costs ${money} more and is no faster` }
-  }
-  if (Math.abs(usd) < sameShare * (medianUsd(reference) ?? 0)) {
-    return seconds < 0
-      ? { label: 'faster', trade: `saves ${time} at about the same cost` }
-      : { label: 'slower', trade: `takes ${time} longer at about the same cost` }
-  }
-  if (usd < 0 && seconds <= 0) return { label: 'better', trade: `saves ${money} and ${time}` }
-  if (usd > 0 && seconds >= 0) {
-    const isLessAnHour = (quote.usdPerHour ?? 0) < (reference.usdPerHour ?? 0)
-    const though = isLessAnHour ? ', though less an hour' : ''
-    return { label: 'dearer', trade: `costs ${money} more and takes ${time} longer${though}` }
-  }
-  }
   const dollar = 1 / currency.perUsd
-  if (usd < 0) {
-    const each = `${formatDuration((seconds / -usd) * dollar)} for each ${formatMoney(dollar, currency)} saved`
-    return { label: 'cheaper', trade: `saves ${money}, takes ${time} longer: ${each}` }
+  const timeForDollar = () =>
+    `${formatDuration((seconds / -usd) * dollar)} for each ${formatMoney(dollar, currency)} saved`
+  const moneyForHour = () => `${formatMoney((usd / -seconds) * secondsPerHour, currency)} for each hour saved`
+  return {
+    'same same': () => ({ label: 'alike', trade: 'takes and costs about the same' }),
+    'same less': () => ({ label: 'faster', trade: `saves ${time} at about the same cost` }),
+    'same more': () => ({ label: 'slower', trade: `takes ${time} longer at about the same cost` }),
+    'less same': () => ({ label: 'cheaper', trade: `saves ${money} in about the same time` }),
+    'less less': () => ({ label: 'better', trade: `saves ${money} and ${time}` }),
+    'less more': () => ({ label: 'cheaper', trade: `saves ${money}, takes ${time} longer: ${timeForDollar()}` }),
+    'more same': () => ({ label: 'dearer', trade: `costs ${money} more and is no faster` }),
+    'more less': () => ({ label: 'faster', trade: `saves ${time}, costs ${money} more: ${moneyForHour()}` }),
+    'more more': (usdPerHour = 0, asWritten = 0) => ({
+      label: 'dearer',
+      trade: `costs ${money} more and takes ${time} longer${usdPerHour < asWritten ? ', though less an hour' : ''}`,
+    }),
   }
-  const perHourSaved = formatMoney((usd / -seconds) * secondsPerHour, currency)
-  return { label: 'faster', trade: `saves ${time}, costs ${money} more: ${perHourSaved} for each hour saved` }
 }
 
 /** Rates that differ by less are the same. */

@@ -118,7 +118,7 @@ describe('a push', () => {
   test('with many findings shows ten and counts the rest', () => {
     const findings = Array.from({ length: 15 }, (_, index) => ({ ...denial, place: { ...place, line: index } }))
     const { text } = judgePush([[reportWith({ findings })]], false)
-    expect(text.match(/  job-cost: /g)).toHaveLength(10)
+    expect(text.match(/ {2}job-cost: /g)).toHaveLength(10)
     expect(text).toContain('and 5 more')
   })
 

@@ -3,7 +3,9 @@
  * memory it peaks at. Every round runs everything once, so that a busy moment hits all alike; a row's figure is the
  * median of its times over the median of its yardstick's. No scheduler is in reach.
  *
- * The yardstick is `node -e 0`, except for bulk-1000, whose yardstick reads the same manifests and parses them with `yaml`.
+ * The yardstick is `node -e 0`, except for the bulk rows, whose yardsticks read the same manifests and parse them with `yaml`:
+ * 1,000 Jobs, 10,000 Jobs of ten kinds, and 10,000 objects of which 500 are Jobs, all of them in git; bulk-again checks the
+ * last ones against HEAD, with ten files changed. The rows of 10,000 take three rounds at most.
  * Rows named -first start with an empty cache folder, as after the installation.
  */
 import { spawnSync } from 'node:child_process'
@@ -30,23 +32,33 @@ const memoryFile = join(folder, 'memory')
 interface Row {
   readonly name: string
   readonly words: readonly string[]
-  readonly yardstick: 'node -e 0' | 'read and parse with yaml'
+  readonly yardstick: keyof typeof yardsticks
   /** The most it should take, as a multiple of the yardstick. */
   readonly goal: number
   readonly firstStart: boolean
+  /** Where it runs, below the bench's own folder. */
+  readonly folder?: string
 }
 
 const yardsticks = {
   'node -e 0': ['-e', '0'],
-  'read and parse with yaml': [readOnlyYaml],
+  'read and parse with yaml': [readOnlyYaml, 'bulk'],
+  'read and parse 10,000 Jobs': [readOnlyYaml, 'jobs'],
+  'read and parse 10,000 objects': [readOnlyYaml, 'mixed'],
 } as const
 
 /** Runs node and answers with its seconds; throws where it fails. */
-function time(words: readonly string[], cache: string, nodeOptions = ''): number {
+function time(words: readonly string[], cache: string, nodeOptions = '', below = ''): number {
   const started = process.hrtime.bigint()
   const { status, stderr } = spawnSync(process.execPath, words, {
-    cwd: folder,
-    env: { HOME: folder, XDG_CACHE_HOME: cache, NODE_OPTIONS: nodeOptions, PATH: '' },
+    cwd: join(folder, below),
+    // git is the one program that a check needs
+    env: {
+      HOME: folder,
+      XDG_CACHE_HOME: cache,
+      NODE_OPTIONS: nodeOptions,
+      PATH: below === '' ? '' : process.env['PATH'],
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   const seconds = Number(process.hrtime.bigint() - started) / 1e9
@@ -55,8 +67,8 @@ function time(words: readonly string[], cache: string, nodeOptions = ''): number
 }
 
 /** Most memory that a run held at once, in MiB. */
-function peakMemory(words: readonly string[], cache: string): number {
-  time(words, cache, `--require=${reportMemory}`)
+function peakMemory(words: readonly string[], cache: string, below = ''): number {
+  time(words, cache, `--require=${reportMemory}`, below)
   return Number(readFileSync(memoryFile, 'utf8')) / 1024
 }
 
@@ -83,12 +95,14 @@ function prepareFolder(): readonly Row[] {
     readOnlyYaml,
     `const { parseAllDocuments } = require(${JSON.stringify(join(root, 'node_modules/yaml'))})
      const { readFileSync } = require('node:fs')
-     for (let index = 0; index < 1000; index++) parseAllDocuments(readFileSync('bulk/' + index + '.yaml', 'utf8'))`,
+     const { readdirSync } = require('node:fs')
+     for (const file of readdirSync(process.argv[2], { recursive: true }))
+       if (file.endsWith('.yaml')) parseAllDocuments(readFileSync(process.argv[2] + '/' + file, 'utf8'))`,
   )
   // the kernel's own mark; maxRSS would also count the memory of the process that started this one
   writeFileSync(
     reportMemory,
-    `process.on('exit', () => {
+    `if (require('node:worker_threads').isMainThread) process.on('exit', () => {
        const { readFileSync, writeFileSync } = require('node:fs')
        let kibibytes = process.resourceUsage().maxRSS
        try { kibibytes = /^VmHWM:\\s*(\\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))[1] } catch {}
@@ -112,8 +126,57 @@ function prepareFolder(): readonly Row[] {
       yardstick: 'read and parse with yaml',
       firstStart: false,
     },
+    ...(options.row.length === 0 || options.row.some(name => repositoryRows.includes(name))
+      ? prepareRepositories(job)
+      : []),
   ]
 }
+
+/** A repository of 10,000 manifests, hundred to a folder. */
+function makeRepository(name: string, manifest: (index: number) => string): void {
+  for (let index = 0; index < 10_000; index++) {
+    const below = join(folder, name, `team-${Math.floor(index / 100)}`)
+    if (index % 100 === 0) mkdirSync(below, { recursive: true })
+    writeFileSync(join(below, `${index}.yaml`), manifest(index))
+  }
+  const git = (...words: readonly string[]) => spawnSync('git', words, { cwd: join(folder, name) })
+  git('init', '-q')
+  git('add', '-A')
+  git('-c', 'user.name=bench', '-c', 'user.email=bench@example.org', 'commit', '-q', '-m', 'all')
+}
+
+/** Rows of whole repositories; made only when one of them is wanted. */
+function prepareRepositories(job: string): readonly Row[] {
+  const named = (index: number) => job.replace('name: llama2-7b-sft', `name: llama2-7b-sft-${index}`)
+  // ten kinds, as in repositories where some do for many what differs in a setting
+  makeRepository('jobs', index => named(index).replace('epochs=3', `epochs=${1 + (index % 10)}`))
+  const ofNoGpu = (text: string) => text.replaceAll(/^.*(?:nvidia|NCCL).*\n(?: {10}(?:operator|effect).*\n)*/gm, '')
+  const mixed = (index: number) =>
+    index % 20 === 0 ? named(index) : ofNoGpu(named(index)).replace(/^ +(?:tolerations:|limits:) *\n/gm, '')
+  makeRepository('mixed', mixed)
+  makeRepository('again', mixed)
+  for (let index = 0; index < 10; index++) {
+    const path = join(folder, 'again/team-0', `${index * 10}.yaml`)
+    writeFileSync(path, readFileSync(path, 'utf8').replace('epochs=3', 'epochs=4'))
+  }
+  const check = { firstStart: false, goal: 0.25, yardstick: 'read and parse 10,000 objects' } as const
+  return [
+    {
+      ...check,
+      name: 'bulk-10000',
+      words: ['check'],
+      goal: 1.3,
+      yardstick: 'read and parse 10,000 Jobs',
+      folder: 'jobs',
+    },
+    { ...check, name: 'bulk-mixed', words: ['check'], folder: 'mixed' },
+    { ...check, name: 'bulk-again', words: ['check', '--base', 'HEAD'], goal: 0.05, folder: 'again' },
+  ]
+}
+
+const repositoryRows = ['bulk-10000', 'bulk-mixed', 'bulk-again']
+/** Rounds of rows that take seconds each. */
+const mostLongRounds = 3
 
 /** Seconds of every round, by row and by yardstick. */
 function measure(rows: readonly Row[], kept: string): ReadonlyMap<string, readonly number[]> {
@@ -121,9 +184,10 @@ function measure(rows: readonly Row[], kept: string): ReadonlyMap<string, readon
   const note = (name: string, took: number) => seconds.set(name, [...(seconds.get(name) ?? []), took])
   const program = join(root, 'bin/gpufare.js')
   for (let index = 0; index < rounds; index++) {
-    for (const name of new Set(rows.map(row => row.yardstick))) note(name, time(yardsticks[name], kept))
-    for (const { name, words, firstStart } of rows) {
-      note(name, time([program, ...words], firstStart ? mkdtempSync(join(folder, 'cache-')) : kept))
+    const due = rows.filter(row => row.folder === undefined || index < mostLongRounds)
+    for (const name of new Set(due.map(row => row.yardstick))) note(name, time(yardsticks[name], kept))
+    for (const { name, words, firstStart, folder: below } of due) {
+      note(name, time([program, ...words], firstStart ? mkdtempSync(join(folder, 'cache-')) : kept, '', below))
     }
     if (process.stderr.isTTY) process.stderr.write(`\rround ${index + 1} of ${rounds}`)
   }
@@ -135,16 +199,19 @@ function bench(): void {
   const rows = prepareFolder().filter(({ name }) => options.row.length === 0 || options.row.includes(name))
   const kept = join(folder, 'cache')
   const program = join(root, 'bin/gpufare.js')
-  for (const { words } of rows) time([program, ...words], kept)
+  for (const { words, folder: below } of rows) time([program, ...words], kept, '', below)
   const seconds = measure(rows, kept)
   const medianOf = (name: string) => median(seconds.get(name) ?? [])
-  const measured = rows.map(({ name, words, yardstick, goal, firstStart }) => ({
+  const measured = rows.map(({ name, words, yardstick, goal, firstStart, folder: below }) => ({
     name,
     ratio: round(medianOf(name) / medianOf(yardstick), 3),
     yardstick,
     goal,
     milliseconds: round(medianOf(name) * 1000, 1),
-    peakMemoryMib: round(peakMemory([program, ...words], firstStart ? mkdtempSync(join(folder, 'cache-')) : kept), 1),
+    peakMemoryMib: round(
+      peakMemory([program, ...words], firstStart ? mkdtempSync(join(folder, 'cache-')) : kept, below),
+      1,
+    ),
   }))
   console.log(`Node.js ${process.version}, medians of ${rounds} rounds`)
   for (const name of new Set(rows.map(row => row.yardstick))) {

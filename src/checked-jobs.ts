@@ -3,7 +3,7 @@ import type { CandidateLine, CheckedJob, JobChange, JobMoney } from './check-rep
 import { describePlace } from './errors.ts'
 import { canRun, type Fare, requestedQuotes } from './fare.ts'
 import { isSpot } from './prices/price-source.ts'
-import type { Quote } from './quote.ts'
+import { isStoppedShort, type Quote } from './quote.ts'
 import { describeOffer } from './reporters/words.ts'
 import type { Runtime } from './runtimes/runtime-model.ts'
 import type { Currency } from './units.ts'
@@ -43,6 +43,7 @@ function linesOf(quotes: readonly Quote[], asWritten: Quote | undefined, currenc
   const onSpot = asWritten !== undefined && isSpot(asWritten.tier)
   const others = quotes
     .filter(quote => !quote.candidate.asRequested && isSpot(quote.tier) === onSpot && canRun(quote.candidate))
+    .filter(quote => !isStoppedShort(quote, asWritten))
     .sort((a, b) => orderOf(a) - orderOf(b))
     .slice(0, mostOthers)
   const lines = [...(asWritten === undefined ? [] : [asWritten]), ...others].map(quote => lineOf(quote, currency))

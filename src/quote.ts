@@ -85,6 +85,11 @@ export function finishes({ stop }: Quote): boolean {
   return stop === undefined || stop.chance <= 0.5
 }
 
+/** Whether the time limit stops a candidate before it is done, although it lets the job as written finish. */
+export function isStoppedShort(quote: Quote, asWritten: Quote | undefined): boolean {
+  return asWritten !== undefined && finishes(asWritten) && !finishes(quote)
+}
+
 interface Share {
   readonly price: Price | undefined
   readonly usdPerTaskHour: number | undefined

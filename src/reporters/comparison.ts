@@ -1,6 +1,6 @@
 import { canRun, type Fare, requestedQuotes } from '../fare.ts'
 import { isSpot } from '../prices/price-source.ts'
-import { finishes, type Quote } from '../quote.ts'
+import { isStoppedShort, type Quote } from '../quote.ts'
 import { type Currency, formatDuration, formatMoney, secondsPerHour } from '../units.ts'
 import { describeGpus } from './words.ts'
 
@@ -24,7 +24,7 @@ export function rowsOf(fare: Fare, currency: Currency, all: boolean): readonly R
   const asWritten = fare.quotes.filter(quote => quote.candidate.asRequested)
   const others = fare.quotes.filter(quote => !quote.candidate.asRequested)
   const able = others.filter(quote => canRun(quote.candidate)).sort((a, b) => orderOf(a) - orderOf(b))
-  const isStopped = (quote: Quote) => reference !== undefined && finishes(reference) && !finishes(quote)
+  const isStopped = (quote: Quote) => isStoppedShort(quote, reference)
   const done = able.filter(quote => !isStopped(quote))
   const stopped = able.filter(isStopped)
   const unable = others.filter(quote => !canRun(quote.candidate)).filter(isFirstOfItsGpus)
@@ -59,7 +59,7 @@ const sameShare = 0.05
 
 /** How a quote stands against another of the same tier, the whole work on both. */
 function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 'quote'> {
-  if (quote.stop !== undefined && !finishes(quote) && finishes(reference)) {
+  if (quote.stop !== undefined && isStoppedShort(quote, reference)) {
     return {
       label: 'stopped',
       trade: `the time limit stops it after ${formatDuration(quote.stop.limitSeconds)}, before it is done`,

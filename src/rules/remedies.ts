@@ -2,7 +2,7 @@ import { describeGpus } from '../candidates.ts'
 import { canRun } from '../fare.ts'
 import type { Job } from '../job.ts'
 import { isSpot } from '../prices/price-source.ts'
-import type { Quote } from '../quote.ts'
+import { isStoppedShort, type Quote } from '../quote.ts'
 import type { Runtime } from '../runtimes/runtime-model.ts'
 import { countOf, formatClock, formatCount, formatDuration, formatMoney, secondsPerMinute } from '../units.ts'
 import type { Figures } from './limits.ts'
@@ -29,7 +29,7 @@ export function anotherCandidate(subject: Subject, passes: (quote: Quote) => boo
   const onSpot = subject.asWritten.some(({ tier }) => isSpot(tier))
   const [best] = subject.fare.quotes
     .filter(({ candidate, tier }) => !candidate.asRequested && canRun(candidate) && (onSpot || !isSpot(tier)))
-    .filter(passes)
+    .filter(quote => !isStoppedShort(quote, subject.asWritten[0]) && passes(quote))
     .toSorted((a, b) => medianSeconds(a) - medianSeconds(b))
   return best && `on ${describeGpus(best.candidate)} it would ${describeQuote(best, subject)}`
 }

@@ -432,6 +432,22 @@ describe('what sbatch takes otherwise than it looks', () => {
     },
   )
 
+  // What sbatch 22.05 said to each.
+  test.each([
+    ['2035-01-20T12:34', true],
+    ['2035-01-20T12:34:00', true],
+    ['2035-01-20T12:34:00--', true],
+    ['2035-01-20T12:34:00x', false],
+    ['2035-01-20T12:34y', false],
+    ['2035-01-20T12:34:00:1', false],
+    ['2035-01-20T12:34:00+5', false],
+    ['2035-01-20T12:34:00\u00a0--exclusive', false],
+  ])('--begin=%s is taken: %s', (moment, isTaken) => {
+    const read = () => slurm.read(scriptManifest(`#!/bin/bash\n#SBATCH --begin=${moment} --gres=gpu:1\nhostname\n`))
+    if (isTaken) expect(read()).toHaveLength(1)
+    else expect(read).toThrow(`--begin=${moment.slice(0, 16)}`)
+  })
+
   test('a byte order mark before #! is named', () => {
     const text = '#!/bin/bash\n#SBATCH --gres=gpu:1\npython train.py\n'
     const manifest = scriptManifest(text)

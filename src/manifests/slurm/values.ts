@@ -111,12 +111,16 @@ const readers: Readonly<Record<ValueKind, Reader>> = {
     return 'text' in count && Number(count.text) % 65536 > 1 ? { expected: '0 or 1' } : count
   },
   moment: value =>
-    /^[ \t\n\v\f\r]*(\d|now *([+-].*)?$|(today|tomorrow|midnight|noon|fika|teatime)( .*)?$|uts\d)/i.test(value)
+    momentForm.test(value) && !momentWithMore.test(value)
       ? { text: value }
       : { expected: 'a time such as 16:00, now+1hour, tomorrow or 2030-01-20T12:34' },
   sampling: value => ({ text: value }),
   power: value => ({ text: /(^|,)level(,|$)/i.test(value) ? 'LEVEL' : 'unset' }),
 }
+
+const momentForm = /^[ \t\n\v\f\r]*(\d|now *([+-].*)?$|(today|tomorrow|midnight|noon|fika|teatime)( .*)?$|uts\d)/i
+/** Behind a date and a time of day only a blank, a dash or a T may stand; a no-break space is none of them. */
+const momentWithMore = /^\d{4}-\d{2}-\d{2}T\d{1,2}:\d{2}(?::\d{2})?(?![\d \tT-])(?!:\d{2}(?![\d:]))./
 
 function withGresPrefix(value: string): string {
   return `gres:${value}`.replaceAll(',', ',gres:').replaceAll('gres:gres:', 'gres:')

@@ -1,7 +1,7 @@
 import type { Candidate, Placement } from './candidates.ts'
-import type { Hardware } from './communication.ts'
 import { gpusInUse, gpusRequested } from './gpus-in-use.ts'
 import type { Job } from './job.ts'
+import type { Hardware } from './throughput/communication.ts'
 import type { Workload } from './workload.ts'
 
 /** Runs that share the same GPUs: one after the other, or side by side where they are started in the background. */

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readCalibration } from './calibration.ts'
 import { openTable, type Table } from './csv.ts'
 import { type Gpu, gpuOf } from './gpu.ts'
 import { findModelLine, type ModelTable, modelOf } from './model.ts'
 import { once } from './once.ts'
-import type { Calibration } from './throughput.ts'
+import { readCalibration } from './throughput/calibration.ts'
+import type { Calibration } from './throughput/pace.ts'
 
 /** The tables that come with gpufare. Each file is read when something in it is asked for. */
 export interface Tables {

@@ -4,11 +4,11 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Constants, calibrationOf, measuredRunColumns } from '../../src/calibration.ts'
 import { openTable } from '../../src/csv.ts'
-import { type Counted, estimateLogError, type MeasuredRun, sizeNames } from '../../src/nearest-runs.ts'
 import { readTables } from '../../src/pricing-data.ts'
-import { type Judged, judgedAs, measuredRun } from '../../src/throughput.ts'
+import { type Constants, calibrationOf, measuredRunColumns } from '../../src/throughput/calibration.ts'
+import { type Counted, estimateLogError, type MeasuredRun, sizeNames } from '../../src/throughput/nearest-runs.ts'
+import { type Judged, judgedAs, measuredRun } from '../../src/throughput/pace.ts'
 import { groupBy, leaveOut } from './held-out.ts'
 import { familyOf, type Observation, observationOf } from './published-runs.ts'
 

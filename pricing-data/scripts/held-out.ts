@@ -1,4 +1,4 @@
-import { covarianceOf, type Likeness, type MeasuredRun, noiseVariance } from '../../src/nearest-runs.ts'
+import { covarianceOf, type Likeness, type MeasuredRun, noiseVariance } from '../../src/throughput/nearest-runs.ts'
 
 /** What would have been expected of a run by the others, its own group left out. */
 export interface HeldOut {

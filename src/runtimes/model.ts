@@ -1,6 +1,6 @@
 import { type Course, type CourseRun, coursesOf, secondsTogether } from '../courses.ts'
-import { type StepTime, stepTime } from '../step-time.ts'
-import { type Calibration, type Pace, predictPace } from '../throughput.ts'
+import { type Calibration, type Pace, predictPace } from '../throughput/pace.ts'
+import { type StepTime, stepTime } from '../throughput/step-time.ts'
 import { type TrainingWork, trainingWork } from '../training-work.ts'
 import { formatCount, formatDuration } from '../units.ts'
 import { type Range, type RuntimeModel, type RuntimeTables, rangeAround, type Working } from './runtime-model.ts'

@@ -2,7 +2,7 @@ import type { Candidate } from '../candidates.ts'
 import type { Gpu } from '../gpu.ts'
 import type { Job } from '../job.ts'
 import type { Sourced } from '../sourced.ts'
-import type { Calibration } from '../throughput.ts'
+import type { Calibration } from '../throughput/pace.ts'
 import type { Workload } from '../workload.ts'
 
 /** How a runtime is known; users see these five words in every row. */

@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { groupBy } from '../../pricing-data/scripts/held-out.ts'
 import { familyOf, groupOf, type Observation, observationOf } from '../../pricing-data/scripts/published-runs.ts'
 import { openTable, type Row } from '../../src/csv.ts'
-import type { MeasuredRun } from '../../src/nearest-runs.ts'
 import { readTables, type Tables } from '../../src/pricing-data.ts'
 import { predictRuntime } from '../../src/runtimes/index.ts'
 import { type Range, rangeAround } from '../../src/runtimes/runtime-model.ts'
-import { type Calibration, measuredRun, predictPace, withRun } from '../../src/throughput.ts'
+import type { MeasuredRun } from '../../src/throughput/nearest-runs.ts'
+import { type Calibration, measuredRun, predictPace, withRun } from '../../src/throughput/pace.ts'
 import { candidateOf, jobOf, machineOf, placementOf } from '../builders.ts'
 
 /** One prediction beside what was measured, in seconds; no prediction where none would have been given. */

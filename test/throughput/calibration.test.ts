@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { measuredRunColumns, readCalibration } from '../src/calibration.ts'
-import { openTable } from '../src/csv.ts'
+import { openTable } from '../../src/csv.ts'
+import { measuredRunColumns, readCalibration } from '../../src/throughput/calibration.ts'
 
 const csv = readFileSync(fileURLToPath(new URL('../pricing-data/measured-runs.csv', import.meta.url)), 'utf8')
 

@@ -1,6 +1,6 @@
+import type { Precision, Workload } from '../workload.ts'
 import type { Hardware } from './communication.ts'
 import { type Plan, peakFlops } from './run-plan.ts'
-import type { Precision, Workload } from './workload.ts'
 
 /**
  * Model FLOP/s (6 for each weight and token, attention over the causal half; of frozen weights 4) over the dense peak, the most that

@@ -1,5 +1,5 @@
-import type { ModelKind } from './model.ts'
-import type { Precision, TrainingMethod } from './workload.ts'
+import type { ModelKind } from '../model.ts'
+import type { Precision, TrainingMethod } from '../workload.ts'
 
 /** Where the FLOPs of a network come from: its shape, the model table, or a guess from its size. */
 export type Counted = 'shape' | 'table' | 'guess'

@@ -1,8 +1,8 @@
-import type { Line, Table } from './csv.ts'
-import type { ModelKind } from './model.ts'
+import type { Line, Table } from '../csv.ts'
+import type { ModelKind } from '../model.ts'
+import { once } from '../once.ts'
 import { type Counted, type Likeness, type MeasuredRun, type RunTraits, sizeNames } from './nearest-runs.ts'
-import { once } from './once.ts'
-import type { Calibration, Judged } from './throughput.ts'
+import type { Calibration, Judged } from './pace.ts'
 
 /** Constants of efficiency.csv by name; a missing one is a fault of the table, which a test looks for. */
 export type Constants = Readonly<Record<string, number>>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { allToAllSeconds, networkRate } from '../src/communication.ts'
-import { gpuOf } from './builders.ts'
+import { allToAllSeconds, networkRate } from '../../src/throughput/communication.ts'
+import { gpuOf } from '../builders.ts'
 
 const wires = { linkShare: 0.5, networkShare: 0.5 }
 

@@ -1,3 +1,6 @@
+import { expertParameterCount, type Flops, layerParameterCount, trainingFlops } from '../flops.ts'
+import type { Gpu } from '../gpu.ts'
+import type { Precision } from '../workload.ts'
 import {
   allReduceSeconds,
   allToAllSeconds,
@@ -5,10 +8,7 @@ import {
   type Hardware,
   type WireEfficiency,
 } from './communication.ts'
-import { expertParameterCount, type Flops, layerParameterCount, trainingFlops } from './flops.ts'
-import type { Gpu } from './gpu.ts'
 import { type Plan, peakFlops } from './run-plan.ts'
-import type { Precision } from './workload.ts'
 
 /** Constants of the step model; fitted by pricing-data/scripts/fit-efficiency.ts, kept in pricing-data/efficiency.csv with their units. */
 export interface StepEfficiency extends WireEfficiency {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { fastestRun, modelFlops } from '../src/fastest-run.ts'
-import { type Plan, planRun } from '../src/run-plan.ts'
-import { type Sourced, sourced } from '../src/sourced.ts'
-import type { Workload } from '../src/workload.ts'
-import { gpuOf } from './builders.ts'
-import { decoder, llama2 } from './published-models.ts'
+import { type Sourced, sourced } from '../../src/sourced.ts'
+import { fastestRun, modelFlops } from '../../src/throughput/fastest-run.ts'
+import { type Plan, planRun } from '../../src/throughput/run-plan.ts'
+import type { Workload } from '../../src/workload.ts'
+import { gpuOf } from '../builders.ts'
+import { decoder, llama2 } from '../published-models.ts'
 
 function said<T>(value: T): Sourced<T> {
   return sourced(value, { kind: 'manifest', place: { file: 'job.sbatch', line: 7 } })

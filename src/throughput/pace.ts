@@ -1,11 +1,11 @@
+import type { Model, ModelKind } from '../model.ts'
+import type { Workload } from '../workload.ts'
 import type { Hardware } from './communication.ts'
 import { fastestRun } from './fastest-run.ts'
 import { type InferenceEfficiency, inferenceSeconds } from './inference-time.ts'
-import type { Model, ModelKind } from './model.ts'
 import { type Counted, estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from './nearest-runs.ts'
 import { type Plan, planRun } from './run-plan.ts'
 import { type StepEfficiency, stepTime } from './step-time.ts'
-import type { Workload } from './workload.ts'
 
 /** All that was fitted on published runs: pricing-data/efficiency.csv, and the runs that it was fitted on. */
 export interface Calibration {

@@ -1,4 +1,4 @@
-import type { Gpu } from './gpu.ts'
+import type { Gpu } from '../gpu.ts'
 
 /** GPUs of one kind at work together, and the wires between them. */
 export interface Hardware {

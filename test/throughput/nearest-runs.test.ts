@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from '../src/nearest-runs.ts'
+import { estimateLogError, type Likeness, type MeasuredRun, type RunTraits } from '../../src/throughput/nearest-runs.ts'
 
 const likeness: Likeness = {
   kind: 0.01,

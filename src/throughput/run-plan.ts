@@ -1,10 +1,10 @@
+import { expertParameterCount, type Flops, forwardFlopsPerSample } from '../flops.ts'
+import type { Gpu } from '../gpu.ts'
+import { fitMemory, roomForStates, stateBytesPerParameter, usualSharding } from '../memory.ts'
+import type { Model } from '../model.ts'
+import { sourced } from '../sourced.ts'
+import type { Parallelism, Precision, TrainingMethod, Workload } from '../workload.ts'
 import type { Hardware } from './communication.ts'
-import { expertParameterCount, type Flops, forwardFlopsPerSample } from './flops.ts'
-import type { Gpu } from './gpu.ts'
-import { fitMemory, roomForStates, stateBytesPerParameter, usualSharding } from './memory.ts'
-import type { Model } from './model.ts'
-import { sourced } from './sourced.ts'
-import type { Parallelism, Precision, TrainingMethod, Workload } from './workload.ts'
 
 /** How a run is laid out on its GPUs: what the workload says, and what was assumed where it does not. */
 export interface Plan {

@@ -10,7 +10,7 @@ import {
   poolsOf,
   requestedDevices,
 } from './gpu-choices.ts'
-import type { Job, Role } from './job.ts'
+import { isGuess, type Job, type Role } from './job.ts'
 import type { Machine } from './machine.ts'
 import type { MemoryFit } from './memory.ts'
 import { memoryObstacles, poolObstacles, precisionObstacles, worstFit } from './obstacles.ts'
@@ -138,14 +138,18 @@ function requestedSites(situation: Situation): readonly Site[] {
   })
 }
 
-/** Types that a role may get: those it names as far as the cluster has them, else those of its partition, else of the only pool. */
+/**
+ * Types that a role may get: those it names as far as the cluster has them, else those of its partition, else of the only pool.
+ * What is only guessed from a name or a comment gives way to what the configuration says of the partition.
+ */
 function inCluster(named: readonly Device[], role: Role | undefined, situation: Situation): readonly Device[] {
   const { cluster, prices } = situation
   if (role === undefined) return named
   if (cluster === undefined) return named.length > 0 ? named : [unnamedDevice(role)]
   const possible = poolsFor(role, cluster)
   const machines = possible.flatMap(pool => prices.machinesOf(cluster, pool)).filter(({ gpu }) => isMadeFor(gpu, role))
-  if (named.length > 0) {
+  const isGuessed = isGuess(role.gpuType.basis) && poolsOf(role, cluster).length > 0
+  if (named.length > 0 && !isGuessed) {
     const meant = named.flatMap(device => devicesBySiteName(device, cluster, prices))
     const there = meant.filter(device => machines.some(machine => machine.gpu.name === device.whole.name))
     return there.length > 0 ? there : meant
@@ -195,7 +199,7 @@ function nodesOf(cluster: Cluster, pools: readonly Pool[], prices: PriceList): r
 }
 
 function remarksOnBasis(roles: readonly Role[]): readonly string[] {
-  const guessed = roles.find(({ gpuType: { basis } }) => basis.endsWith('-hint') || basis === 'comment')
+  const guessed = roles.find(({ gpuType: { basis } }) => isGuess(basis))
   if (guessed === undefined) return []
   return [`the type is guessed from a ${guessed.gpuType.basis.replace('-hint', "'s name")}`]
 }

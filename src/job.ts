@@ -15,6 +15,11 @@ export type GpuTypeBasis =
   | 'comment'
   | 'none'
 
+/** Whether a type is only guessed, from the name of something or from a comment. */
+export function isGuess(basis: GpuTypeBasis): boolean {
+  return basis === 'comment' || basis.endsWith('-hint')
+}
+
 /** The GPU type a role asks for, as its manifest spells it. */
 export interface GpuTypeRequest {
   /** The names as written; several when any of them will do, none when no type is named. */

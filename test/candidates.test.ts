@@ -227,6 +227,14 @@ describe('the GPUs asked for', () => {
     for (const other of others) expect(other.remarks).toContain('assumed: the job names no GPU type')
   })
 
+  test('guessed from the name of a partition give way to what the configuration says of it', () => {
+    const job = jobOf([{ gpus: ['h100'], basis: 'partition-hint', partition: 'h100' }])
+    const config = clusterWith([poolOf({ name: 'h100', gpu: 'a100-80gb' }), poolOf({ name: 't4', gpu: 't4' })])
+    const [requested] = requestedOf(job, { config })
+    expect(requested?.placements[0]?.gpu.name).toBe('a100-80gb')
+    expect(requested?.obstacles).toEqual([])
+  })
+
   test('guessed from the name of a partition say so', () => {
     const [requested] = requestedOf(jobOf([{ gpus: ['h100'], basis: 'partition-hint' }]))
     expect(requested?.remarks).toContain("the type is guessed from a partition's name")

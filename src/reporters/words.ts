@@ -1,6 +1,6 @@
 import type { Candidate, Placement } from '../candidates.ts'
 import { describePlace } from '../errors.ts'
-import type { Job, Role } from '../job.ts'
+import { isGuess, type Job, type Role } from '../job.ts'
 import type { Price } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import type { Origin } from '../sourced.ts'
@@ -22,7 +22,8 @@ export { countOf } from '../units.ts'
 /** `2 nodes x 8 GPUs, A100, at most 48h, 4 tasks of which 2 at a time`. */
 export function describeRole(role: Role, job: Job): string {
   const machines = job.scheduler === 'slurm' ? 'node' : 'pod'
-  const type = role.gpuType.names.map(name => name.value).join(' or ')
+  const names = role.gpuType.names.map(name => name.value).join(' or ')
+  const type = names !== '' && isGuess(role.gpuType.basis) ? `(perhaps ${names})` : names
   return [
     `${countOf(role.replicas.value, machines)} x ${countOf(role.gpusPerReplica.value, 'GPU')}${type === '' ? '' : ` ${type}`}`,
     ...(role.deviceShare === undefined ? [] : [`each a ${role.deviceShare.profile ?? role.deviceShare.kind}`]),

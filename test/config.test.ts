@@ -12,6 +12,7 @@ function pathsWith(files: Readonly<Record<string, string>>) {
     writeFileSync(join(root, name), text)
   }
   mkdirSync(join(root, 'repository/work'), { recursive: true })
+  mkdirSync(join(root, '.git')) // nothing above the folder counts, whatever lies there
   const homes = { ...configHomes({ HOME: join(root, 'home') }), site: join(root, 'etc/gpufare.yaml') }
   return { root, paths: findConfigs(join(root, 'repository/work'), homes) }
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openTable } from '../../src/csv.ts'
 import { measuredRunColumns, readCalibration } from '../../src/throughput/calibration.ts'
 
-const csv = readFileSync(fileURLToPath(new URL('../pricing-data/measured-runs.csv', import.meta.url)), 'utf8')
+const csv = readFileSync(fileURLToPath(new URL('../../pricing-data/measured-runs.csv', import.meta.url)), 'utf8')
 
 test('the shipped table has its columns in the order that they are read in', () => {
   expect(csv.slice(0, csv.indexOf('\n'))).toBe(measuredRunColumns.join(','))

@@ -1,6 +1,7 @@
 import type { Fault, Place } from './errors.ts'
 import type { Finding } from './finding.ts'
-import type { Basis, Range } from './runtimes/runtime-model.ts'
+import type { Quote } from './quote.ts'
+import type { Basis, Range, Runtime } from './runtimes/runtime-model.ts'
 import type { Paint } from './terminal.ts'
 import type { Currency } from './units.ts'
 
@@ -83,4 +84,26 @@ export interface CheckRenderOptions {
   readonly paint: Paint
   /** Largest text that the receiver takes, in characters; absent = no limit. */
   readonly maxCharacters?: number
+}
+
+/** The money of a quote, nothing of it known where there is none. */
+export function moneyOf(quote: Quote | undefined): JobMoney {
+  const cost = quote?.cost
+  return {
+    totalUsd: cost?.kind === 'range' ? cost.usd : undefined,
+    upperBoundUsd: cost?.kind === 'bound' ? cost.upperBoundUsd : quote?.limitUsd,
+    usdPerHour: quote?.usdPerHour,
+  }
+}
+
+/** How long a task runs, or how long at most. */
+export function timeOf(runtime: Runtime | undefined): Pick<CheckedJob, 'runtimeSeconds' | 'runtimeUpperBoundSeconds'> {
+  if (runtime === undefined) return { runtimeSeconds: undefined }
+  if (runtime.basis !== 'limit') return { runtimeSeconds: runtime.seconds }
+  return { runtimeSeconds: undefined, runtimeUpperBoundSeconds: runtime.upperBoundSeconds }
+}
+
+/** Median or, where only that is known, upper bound, in US dollars: what jobs and revisions are compared by. */
+export function comparedUsd(money: JobMoney | undefined): number | undefined {
+  return money?.totalUsd?.p50 ?? money?.upperBoundUsd
 }

@@ -1,10 +1,10 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { type Asking, findBudgetBreaches } from './breaches.ts'
-import type { CheckedJob, CheckReport, JobChange } from './check-report.ts'
+import { type CheckedJob, type CheckReport, comparedUsd, type JobChange } from './check-report.ts'
 import { checkInThreads, serveAsThread } from './check-workers.ts'
 import { type CheckedFile, type Checking, checkFiles, readAll } from './checked-files.ts'
-import { compareJobs, counterpartOf, figureOf, pairRenames } from './checked-jobs.ts'
+import { compareJobs, counterpartOf, pairRenames } from './checked-jobs.ts'
 import { type Config, configHomes, emptyConfig } from './config.ts'
 import { describeFault, type Fault, GpufareError, InputError } from './errors.ts'
 import { QuoteMemory } from './fare.ts'
@@ -386,7 +386,7 @@ async function reportOf(
   const notRendered = files.flatMap(({ notRendered: part }) =>
     part === undefined ? [] : [{ file: nameOf(part.path), reason: part.reason }],
   )
-  const jobsUnknown = jobs.filter(job => figureOf(job) === undefined).length
+  const jobsUnknown = jobs.filter(job => comparedUsd(job) === undefined).length
   return {
     verdict: verdictOf(faults, findings, strict ? jobsUnknown : 0),
     currency: config.currency,

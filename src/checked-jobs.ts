@@ -1,11 +1,10 @@
 import { describeGpus } from './candidates.ts'
-import type { CandidateLine, CheckedJob, JobChange, JobMoney } from './check-report.ts'
+import { type CandidateLine, type CheckedJob, comparedUsd, type JobChange, moneyOf, timeOf } from './check-report.ts'
 import { describePlace } from './errors.ts'
 import { canRun, type Fare, requestedQuotes } from './fare.ts'
 import { isSpot } from './prices/price-source.ts'
 import { isStoppedShort, type Quote } from './quote.ts'
 import { describeOffer } from './reporters/words.ts'
-import type { Runtime } from './runtimes/runtime-model.ts'
 import type { Currency } from './units.ts'
 
 /** Candidates kept beside the job as written. */
@@ -56,11 +55,6 @@ export function takesAccelerators({ job }: Pick<Fare, 'job'>): boolean {
   return job.roles.some(role => role.gpusPerReplica.value > 0 || role.otherAccelerators !== undefined)
 }
 
-/** Median or, where only that is known, upper bound of a job, in US dollars. */
-export function figureOf(money: JobMoney | undefined): number | undefined {
-  return money?.totalUsd?.p50 ?? money?.upperBoundUsd
-}
-
 /** The job of a file's earlier state that a job is: of its kind and name, or the only one where there is only one of each. */
 export function counterpartOf<T extends Named>(job: Named, jobCount: number, earlier: readonly T[]): T | undefined {
   const same = earlier.find(each => each.kind === job.kind && each.name === job.name)
@@ -103,7 +97,7 @@ function differenceOf(before: CheckedJob | undefined, after: CheckedJob | undefi
     if (!isBounded || before.upperBoundUsd === undefined || after.upperBoundUsd === undefined) return undefined
     return after.upperBoundUsd - before.upperBoundUsd
   }
-  const figure = figureOf(after ?? before)
+  const figure = comparedUsd(after ?? before)
   return figure === undefined || after !== undefined ? figure : -figure
 }
 
@@ -146,26 +140,11 @@ function sharedLines(a: string, b: string): number {
 }
 
 function dearest(quotes: readonly Quote[]): Quote | undefined {
-  return quotes.toSorted((a, b) => (figureOf(moneyOf(b)) ?? -1) - (figureOf(moneyOf(a)) ?? -1))[0]
+  return quotes.toSorted((a, b) => (comparedUsd(moneyOf(b)) ?? -1) - (comparedUsd(moneyOf(a)) ?? -1))[0]
 }
 
 function orderOf(quote: Quote): number {
-  return figureOf(moneyOf(quote)) ?? quote.usdPerHour ?? Number.POSITIVE_INFINITY
-}
-
-function moneyOf(quote: Quote | undefined): JobMoney {
-  const cost = quote?.cost
-  return {
-    totalUsd: cost?.kind === 'range' ? cost.usd : undefined,
-    upperBoundUsd: cost?.kind === 'bound' ? cost.upperBoundUsd : quote?.limitUsd,
-    usdPerHour: quote?.usdPerHour,
-  }
-}
-
-function timeOf(runtime: Runtime | undefined): Pick<CheckedJob, 'runtimeSeconds' | 'runtimeUpperBoundSeconds'> {
-  if (runtime === undefined) return { runtimeSeconds: undefined }
-  if (runtime.basis !== 'limit') return { runtimeSeconds: runtime.seconds }
-  return { runtimeSeconds: undefined, runtimeUpperBoundSeconds: runtime.upperBoundSeconds }
+  return comparedUsd(moneyOf(quote)) ?? quote.usdPerHour ?? Number.POSITIVE_INFINITY
 }
 
 function lineOf(quote: Quote, currency: Currency): CandidateLine {

@@ -2,6 +2,7 @@ import type { Fault, Place } from './errors.ts'
 import { type Exemption, exemptibleRules } from './finding.ts'
 import { type Sourced, sourced, withoutAbsent } from './sourced.ts'
 import { isDay, parseDuration, secondsPerDay, secondsPerHour, secondsPerMinute } from './units.ts'
+import { editDistance } from './word-list.ts'
 
 /** A measured speed the user vouches for: `2450 samples/s on 8xa100-80gb`. */
 export interface DeclaredThroughput {
@@ -251,18 +252,4 @@ function unknownKey(key: string, place: Place): Fault {
       ? `did you mean ${nearest.known}?`
       : `known keys: ${DECLARATION_KEYS.join(', ')}`
   return { place, message: `${key}: not a key gpufare knows`, hint }
-}
-
-/** Levenshtein's distance: insertions, deletions and replacements that turn one word into the other. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, replaced))
-    }
-    row = next
-  }
-  return row[to.length] ?? 0
 }

@@ -72,11 +72,6 @@ export function formatGibFinely(bytes: number): string {
   return `${(bytes / bytesPerGib).toFixed(1)} GiB`
 }
 
-/** `312 TFLOPS`. */
-export function formatTeraflops(flopsPerSecond: number): string {
-  return `${formatSmall(flopsPerSecond / operationsPerTera)} TFLOPS`
-}
-
 /**
  * An estimated amount, to the two or three figures that an estimate can bear: `$0.42`, `$4.20`, `$88`, `$1,900`.
  * Something that costs is never shown as nothing: below a cent it is `<$0.01`.

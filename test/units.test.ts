@@ -1,14 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  formatCount,
-  formatDuration,
-  formatGib,
-  formatMoney,
-  formatRate,
-  formatTeraflops,
-  parseDuration,
-} from '../src/units.ts'
+import { formatCount, formatDuration, formatGib, formatMoney, formatRate, parseDuration } from '../src/units.ts'
 
 const euros = { code: 'EUR', perUsd: 0.5 }
 const francs = { code: 'CHF', perUsd: 2 }
@@ -100,12 +92,6 @@ test('memory is written in GiB, with one decimal below ten', () => {
   expect(formatGib(80 * 2 ** 30)).toBe('80 GiB')
   expect(formatGib(4.5 * 2 ** 30)).toBe('4.5 GiB')
   expect(formatGib(9.97 * 2 ** 30)).toBe('10 GiB')
-})
-
-test('compute is written in TFLOPS', () => {
-  expect(formatTeraflops(312e12)).toBe('312 TFLOPS')
-  expect(formatTeraflops(1_978.9e12)).toBe('1,979 TFLOPS')
-  expect(formatTeraflops(8.1e12)).toBe('8.1 TFLOPS')
 })
 
 test('a count has commas', () => {

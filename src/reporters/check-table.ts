@@ -1,11 +1,10 @@
-import type { CheckedJob, CheckReport, CheckReporter, JobChange } from '../check-report.ts'
+import { type CheckedJob, type CheckReport, type CheckReporter, comparedUsd, type JobChange } from '../check-report.ts'
 import { describeFault, describePlace } from '../errors.ts'
 import { plainText } from '../escaping.ts'
 import type { Finding } from '../finding.ts'
 import type { Paint } from '../terminal.ts'
 import { type Currency, countOf } from '../units.ts'
 import {
-  comparedUsd,
   countWords,
   differenceWords,
   moneyWords,

@@ -70,11 +70,6 @@ export function runtimeWords(job: {
   return job.runtimeUpperBoundSeconds === undefined ? '?' : `up to ${formatDuration(job.runtimeUpperBoundSeconds)}`
 }
 
-/** Median, else bound: what two revisions are compared by. */
-export function comparedUsd(money: JobMoney | undefined): number | undefined {
-  return money?.totalUsd?.p50 ?? money?.upperBoundUsd
-}
-
 /** `+$44`, `-$22`, `0`, or `?`. */
 export function differenceWords(usd: number | undefined, currency: Currency): string {
   if (usd === undefined) return '?'

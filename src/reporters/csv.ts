@@ -1,9 +1,9 @@
-import type { CheckReporter, JobChange } from '../check-report.ts'
+import { type CheckReporter, comparedUsd, type JobChange } from '../check-report.ts'
 import { csvCell } from '../escaping.ts'
 import { canRun } from '../fare.ts'
 import type { Finding } from '../finding.ts'
 import type { Quote } from '../quote.ts'
-import { comparedUsd, findingsByJob } from './check-words.ts'
+import { findingsByJob } from './check-words.ts'
 import type { Reporter } from './reporter.ts'
 import { describeGpus, describeOffer } from './words.ts'
 

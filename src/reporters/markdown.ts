@@ -1,10 +1,16 @@
-import type { CandidateLine, CheckedJob, CheckReport, CheckReporter, JobChange } from '../check-report.ts'
+import {
+  type CandidateLine,
+  type CheckedJob,
+  type CheckReport,
+  type CheckReporter,
+  comparedUsd,
+  type JobChange,
+} from '../check-report.ts'
 import { describeFault } from '../errors.ts'
 import { markdownText } from '../escaping.ts'
 import type { Finding } from '../finding.ts'
 import type { Currency } from '../units.ts'
 import {
-  comparedUsd,
   countWords,
   differenceWords,
   moneyWords,

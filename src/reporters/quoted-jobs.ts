@@ -1,8 +1,6 @@
-import type { CandidateLine, CheckedJob } from '../check-report.ts'
+import { type CandidateLine, type CheckedJob, moneyOf, timeOf } from '../check-report.ts'
 import { describePlace } from '../errors.ts'
 import { canRun, type Fare, requestedQuotes } from '../fare.ts'
-import type { Quote } from '../quote.ts'
-import type { Runtime } from '../runtimes/runtime-model.ts'
 import type { Currency } from '../units.ts'
 import { type Row, rowsOf } from './comparison.ts'
 import { describeGpus, describeOffer, describeSource } from './words.ts'
@@ -40,21 +38,6 @@ function lineOf({ quote, label, trade }: Row, currency: Currency): CandidateLine
     note: notes.filter(note => note !== undefined).join('; '),
     ...timeOf(quote.runtime),
     ...moneyOf(quote),
-  }
-}
-
-function timeOf(runtime: Runtime | undefined): Pick<CandidateLine, 'runtimeSeconds' | 'runtimeUpperBoundSeconds'> {
-  if (runtime?.basis === 'limit') {
-    return { runtimeSeconds: undefined, runtimeUpperBoundSeconds: runtime.upperBoundSeconds }
-  }
-  return { runtimeSeconds: runtime?.seconds }
-}
-
-function moneyOf(quote: Quote | undefined): Pick<CandidateLine, 'totalUsd' | 'upperBoundUsd' | 'usdPerHour'> {
-  return {
-    totalUsd: quote?.cost.kind === 'range' ? quote.cost.usd : undefined,
-    upperBoundUsd: quote?.cost.kind === 'bound' ? quote.cost.upperBoundUsd : quote?.limitUsd,
-    usdPerHour: quote?.usdPerHour,
   }
 }
 

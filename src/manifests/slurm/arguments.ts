@@ -1,5 +1,6 @@
 import type { Fault, Place } from '../../errors.ts'
 import type { Origin } from '../../sourced.ts'
+import { editDistance } from '../../word-list.ts'
 
 /** One word of an option list, and where it stands. */
 export interface Word {
@@ -184,20 +185,6 @@ function nearestName(written: string, names: readonly string[]): string | undefi
     .map(name => ({ name, distance: editDistance(lowered, name) }))
     .reduce((best, candidate) => (candidate.distance < best.distance ? candidate : best))
   return closest.distance <= Math.max(1, Math.floor(closest.name.length / 4)) ? closest.name : undefined
-}
-
-/** Insertions, deletions and replacements that turn one word into the other (Levenshtein). */
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= left.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= right.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[right.length] ?? 0
 }
 
 /** The same line, some columns on. Quotes and escapes inside a word are not counted: the column is then a little early. */

@@ -33,6 +33,7 @@ const lateModules: Readonly<Record<string, string>> = {
   'kubernetes-schema': join(root, 'src/manifests/kubernetes/schema.ts'),
   markdown: join(root, 'src/reporters/markdown.ts'),
   ora: 'ora',
+  'smol-toml': 'smol-toml',
   yaml: 'yaml',
 }
 /** Node.js's own that bring the network modules with them. */

@@ -14,6 +14,10 @@ export interface RoleRow {
   readonly copies?: readonly DocumentPath[]
   /** From the role to the number of pods that have to succeed, where that is another number. */
   readonly completions?: DocumentPath
+  /** From the role to how often all of its pods run, and how often at one time. */
+  readonly runs?: { readonly tasks: DocumentPath; readonly atOnce: DocumentPath }
+  /** From the role to the bounds within which its own autoscaler keeps its pods. */
+  readonly range?: { readonly smallest: DocumentPath; readonly largest: DocumentPath }
   /** From the role to its restart policy, where it is not the pod's. */
   readonly restartPolicy?: DocumentPath
 }

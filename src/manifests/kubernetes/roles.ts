@@ -25,6 +25,8 @@ export interface RoleReading {
   readonly replicas: Sourced<number>
   readonly tasks: number
   readonly concurrentTasks: number
+  /** Bounds of the role's own autoscaler. */
+  readonly range?: Role['replicaRange']
 }
 
 /** The roles of an object. Collects the faults of all of them: there are no roles where there is a fault. */
@@ -109,6 +111,8 @@ function readRole(
       path,
       ...arranged,
       replicas: multiplied(arranged.replicas, copies),
+      ...readRuns(document.value, path, row),
+      ...readRange(document.value, path, row),
     },
   }
 }
@@ -141,6 +145,25 @@ function arrangePods(
   if (completions === undefined) return { replicas: pods, tasks: 1, concurrentTasks: 1 }
   if (completions.value <= pods.value) return { replicas: completions, tasks: 1, concurrentTasks: 1 }
   return { replicas: one, tasks: completions.value, concurrentTasks: pods.value }
+}
+
+/** Runs that are counted for a role by name, instead of by its pods. */
+function readRuns(
+  root: unknown,
+  path: DocumentPath,
+  { runs }: RoleRow,
+): Partial<Pick<RoleReading, 'tasks' | 'concurrentTasks'>> {
+  const tasks = runs && valueAt(root, [...path, ...runs.tasks])
+  const atOnce = runs && valueAt(root, [...path, ...runs.atOnce])
+  return typeof tasks === 'number' && typeof atOnce === 'number' ? { tasks, concurrentTasks: atOnce } : {}
+}
+
+function readRange(root: unknown, path: DocumentPath, { range }: RoleRow): Pick<RoleReading, 'range'> {
+  const smallest = range && valueAt(root, [...path, ...range.smallest])
+  const largest = range && valueAt(root, [...path, ...range.largest])
+  return typeof smallest === 'number' && typeof largest === 'number' && smallest !== largest
+    ? { range: { smallest, largest } }
+    : {}
 }
 
 /** Copies of a role are more pods of the same task. */
@@ -207,6 +230,7 @@ export function roleWarnings(role: RoleReading): readonly Warning[] {
     warnings.push({ code: 'multiple-runs', text: `${name}: ${tasks} runs, ${concurrentTasks} at a time` })
   }
   if (gpus.value === 0) return warnings
+  if (role.range !== undefined) warnings.push(rangeWarning(role, role.range))
   if (share !== undefined) warnings.push({ code: 'fractional-gpu', text: shareWords(role), ...place })
   const names = gpuType.names.map(gpu => gpu.value).join(', ')
   if (gpuType.names.length > 1) {
@@ -226,6 +250,12 @@ export function roleWarnings(role: RoleReading): readonly Warning[] {
   return warnings
 }
 
+function rangeWarning({ name, reading }: RoleReading, range: NonNullable<Role['replicaRange']>): Warning {
+  const gpus = `${range.smallest * reading.gpus.value} to ${range.largest * reading.gpus.value} GPUs`
+  const text = `${name}: it may be scaled from ${range.smallest} to ${range.largest} pods: ${gpus}`
+  return { code: 'autoscaling-range', text }
+}
+
 function shareWords({ name, reading: { share, gpus } }: RoleReading): string {
   const devices = share?.profile?.includes(' ') ? share.profile : `${gpus.value}x ${share?.profile ?? 'a shared GPU'}`
   if (share?.share === undefined) return `${name}: ${devices} a pod, parts of a GPU whose size the file does not tell`
@@ -235,5 +265,6 @@ function shareWords({ name, reading: { share, gpus } }: RoleReading): string {
 
 /** The master of an elastic job stays; its workers come and go. */
 export function rangeFor(role: RoleReading, kind: Kind, range: Role['replicaRange']): Role['replicaRange'] {
+  if (role.range !== undefined) return role.range
   return kind.elastic === undefined || kind.elastic.role === role.name ? range : undefined
 }

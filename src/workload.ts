@@ -20,6 +20,20 @@ export interface Parallelism {
   readonly sharding: 'none' | 'optimizer' | 'gradients' | 'weights' | 'unknown'
 }
 
+/** What a training run keeps for an interruption; what is absent is not said. */
+export interface Checkpointing {
+  /** Optimizer steps between two checkpoints. */
+  readonly intervalSteps?: Sourced<number>
+  readonly intervalSeconds?: Sourced<number>
+  readonly intervalEpochs?: Sourced<number>
+  /** Folder or address as written. */
+  readonly destination?: Sourced<string>
+  /** All that is needed to go on, or the weights alone. */
+  readonly content?: Sourced<'full' | 'weights'>
+  /** Started again, it goes on from its last checkpoint. */
+  readonly resumes?: Sourced<boolean>
+}
+
 /** One run a job makes: what is computed. What cannot be known is absent, never guessed. */
 export interface Workload {
   readonly purpose: 'train' | 'evaluate' | 'infer' | 'serve' | 'other'
@@ -54,6 +68,7 @@ export interface Workload {
   readonly compiled?: Sourced<boolean>
   readonly optimizer?: Sourced<'adam' | 'adam-8bit' | 'sgd' | 'adafactor' | 'other'>
   readonly cpuOffload?: Sourced<boolean>
+  readonly checkpoint?: Checkpointing
   /** Processes its launchers start, one for each GPU as a rule. */
   readonly processes?: Sourced<number>
   /** Started in the background: the runs after it, and its repetitions, stand beside it. */

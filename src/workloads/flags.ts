@@ -11,6 +11,8 @@ export interface Flag {
   /** Undefined for a switch. */
   readonly value: CommandWord | undefined
   readonly place: Place
+  /** Where its value was read. */
+  readonly origin: Origin
 }
 
 /** The arguments of a program. */
@@ -45,6 +47,7 @@ export function readFlags(commandLine: CommandLine): Flags {
         written: written.slice(0, written.indexOf('=')),
         value: { ...word, text, written: glued[3] ?? '' },
         place,
+        origin: { kind: 'manifest', place },
       })
       continue
     }
@@ -55,7 +58,8 @@ export function readFlags(commandLine: CommandLine): Flags {
     const next = words[at + 1]
     const takesNext =
       next !== undefined && !isOptional(next) && !/^--?[A-Za-z]/.test(next.written) && !isAssignment(next)
-    list.push({ name: flagName(written), written, value: takesNext ? next : undefined, place })
+    const value = takesNext ? next : undefined
+    list.push({ name: flagName(written), written, value, place, origin: { kind: 'manifest', place } })
     if (takesNext) at++
   }
   return { list, positionals }
@@ -70,13 +74,9 @@ function isAssignment(word: CommandWord): boolean {
   return /^[A-Za-z_][\w]*(\.\w+)+=/.test(word.written)
 }
 
-function flagName(written: string): string {
+/** A name as flags are compared: without dashes before it, `-` for `_`, lower case. */
+export function flagName(written: string): string {
   return written.replace(/^-+/, '').replaceAll('_', '-').toLowerCase()
-}
-
-/** Where a flag was read: in the manifest, or in a script that the manifest starts. */
-function originOf(place: Place): Origin {
-  return { kind: 'manifest', place }
 }
 
 /** The last of the flags with one of these names, which is the one that counts. */
@@ -89,7 +89,7 @@ export function numberFlag(flags: Flags, names: readonly string[]): Given<number
   const flag = findFlag(flags, names)
   if (flag === undefined) return undefined
   const number = parseNumber(flag.value?.text)
-  return number === undefined ? 'unknown' : sourced(number, originOf(flag.place))
+  return number === undefined ? 'unknown' : sourced(number, flag.origin)
 }
 
 /** A number above zero; frameworks mean "not set" by `-1` and `0`. */
@@ -109,7 +109,7 @@ export function textFlag(flags: Flags, names: readonly string[]): Given<string> 
   const flag = findFlag(flags, names)
   if (flag === undefined) return undefined
   const text = flag.value?.text
-  return text === undefined || text === '' ? 'unknown' : sourced(text, originOf(flag.place))
+  return text === undefined || text === '' ? 'unknown' : sourced(text, flag.origin)
 }
 
 /** A switch, `--bf16`, `--bf16 True`, `--bf16=false`, or its opposite `--no-bf16`. */
@@ -118,8 +118,8 @@ export function switchFlag(flags: Flags, names: readonly string[]): Given<boolea
   if (flag === undefined) return undefined
   const said = flag.value === undefined ? true : readBoolean(flag.value.text)
   // A switch may stand before a positional argument, which then looks like its value.
-  if (said === undefined) return flag.value?.text === undefined ? 'unknown' : sourced(true, originOf(flag.place))
-  return sourced(names.includes(flag.name) ? said : !said, originOf(flag.place))
+  if (said === undefined) return flag.value?.text === undefined ? 'unknown' : sourced(true, flag.origin)
+  return sourced(names.includes(flag.name) ? said : !said, flag.origin)
 }
 
 /** Python's, YAML's and shells' words for true and false. */

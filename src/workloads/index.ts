@@ -35,7 +35,7 @@ interface ReadRun extends Run {
 export function findReferredPaths(job: Job, files: ReferredFiles): readonly string[] {
   const runs = runsOf(job, files)
   const scripts = job.roles.flatMap(role => role.commandLines).flatMap(line => shellScriptOf(line) ?? [])
-  const wanted = runs.flatMap(({ commandLine }) => readers.flatMap(reader => reader.refersTo(commandLine)))
+  const wanted = runs.flatMap(({ commandLine }) => readers.flatMap(reader => reader.refersTo(commandLine, files)))
   return [...new Set([...scripts, ...wanted])]
 }
 
@@ -237,7 +237,7 @@ function explainMissingFiles(runs: readonly Run[], read: readonly ReadRun[], fil
   return runs.flatMap(({ commandLine }) => {
     const reading = read.find(each => each.commandLine === commandLine)?.reading
     if (reading !== undefined && (reading.workload.purpose !== 'train' || saysLength(reading.workload))) return []
-    const paths = readers.flatMap(reader => reader.refersTo(commandLine))
+    const paths = readers.flatMap(reader => reader.refersTo(commandLine, files))
     return paths.flatMap(path => {
       const file = files.get(path) ?? { notRead: 'not found' }
       const isThere = 'text' in file || findWritten(commandLine, path) !== undefined

@@ -31,8 +31,8 @@ export interface WorkloadReading {
 /** Understands one training framework's command line. */
 export interface WorkloadReader {
   readonly name: string
-  /** Files it would like to see, as written in the command line. */
-  refersTo(commandLine: CommandLine): readonly string[]
+  /** Files it would like to see, as written in the command line or in those of its files that were read. */
+  refersTo(commandLine: CommandLine, files: ReferredFiles): readonly string[]
   /** The run this command line makes; undefined when it is not this framework's. */
   read(commandLine: CommandLine, context: RunContext): WorkloadReading | undefined
 }

@@ -171,6 +171,7 @@ function commandLine(actions: Actions): Command {
         'submit without a question where it surely costs no more, refuse where it may',
       ).argParser(readAmount),
     )
+    .option('--policy <file>', 'a policy file that counts whatever gpufare.yaml says')
     .option('--dry-run', 'quote and ask, then print the command instead of running it')
     .addHelpText(
       'after',

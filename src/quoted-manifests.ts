@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { type Config, configHomes, findConfigs, readConfigs } from './config.ts'
+import { type Config, configHomes, findConfigs, readConfigs, withPolicyOf } from './config.ts'
 import { GpufareError, InputError } from './errors.ts'
 import { type Fare, fareOf, QuoteMemory } from './fare.ts'
 import { type Manifest, readManifest, wrapPath } from './manifest.ts'
@@ -21,6 +21,8 @@ export interface QuotedManifest {
 export interface QuoteOptions {
   /** A gpufare.yaml to read instead of the one found upward. */
   readonly config?: string
+  /** A policy file that is trusted, whatever the configuration beside the manifest says. */
+  readonly policy?: string
 }
 
 /** Options for the scheduler and arguments for the script, typed behind `--`. */
@@ -46,7 +48,7 @@ export async function quoteManifests(
   const configFor = once((folder: string) => {
     const paths = findConfigs(folder, homes, options.config)
     const key = JSON.stringify(paths)
-    const config = configs.get(key) ?? readConfigs(paths)
+    const config = configs.get(key) ?? readConfigs(paths).then(config => judgedBy(config, options.policy))
     configs.set(key, config)
     return config
   })
@@ -64,6 +66,10 @@ export async function quoteManifests(
   }
   if (failures.length > 0) throw new InputError(failures.flatMap(failure => failure.faults))
   return quoted
+}
+
+async function judgedBy(config: Config, policy: string | undefined): Promise<Config> {
+  return policy === undefined ? config : withPolicyOf(config, await readConfigs([{ path: policy, trusted: true }]))
 }
 
 /** The paths typed, or that of `--wrap`, which sbatch takes only without a file. */

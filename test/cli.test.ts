@@ -75,6 +75,7 @@ describe('what is typed reaches its command', () => {
     ['submit a.sbatch', 'submit', ['a.sbatch'], defaults, nothing],
     ['submit --yes a.sbatch', 'submit', ['a.sbatch'], { ...defaults, yes: true }, nothing],
     ['submit --max-cost 12.50 a.sbatch', 'submit', ['a.sbatch'], { ...defaults, maxCost: 12.5 }, nothing],
+    ['submit --policy p.yaml a.sbatch', 'submit', ['a.sbatch'], { ...defaults, policy: 'p.yaml' }, nothing],
     ['submit --dry-run a.sbatch', 'submit', ['a.sbatch'], { ...defaults, dryRun: true }, nothing],
     [
       'submit a.sbatch -- --yes -N 2',

@@ -79,7 +79,7 @@ function cellsOf(state: BudgetState, { currency }: Config): readonly string[] {
 /** Raised when a reader of the old form would misread the new one. */
 const schemaVersion = 1
 
-/** Plain numbers, US dollars or GPU-hours by the key. */
+/** Plain numbers, US dollars or GPU-hours by the key; `gpufare-budget.schema.json` describes it. */
 function asJson(states: readonly BudgetState[], { currency }: Config): string {
   const budgets = states.map(state => {
     const { budget: own, days, spent } = state

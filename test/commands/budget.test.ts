@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { type BudgetOptions, budget } from '../../src/commands/budget.ts'
+import { BudgetDocument } from '../../src/reporters/budget-schema.ts'
 import { describeTerminal } from '../../src/terminal.ts'
 import { makeFolder } from '../folders.ts'
 
@@ -46,7 +47,7 @@ all\\u001b[31m  2026-01-01 to 2026-12-31  0 GPU-hours  500 GPU-hours  0 %   500 
 
   test('as JSON gives plain numbers with their unit in the key', async () => {
     const { stdout } = await budgetIn(config, { format: 'json' })
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(BudgetDocument.parse(JSON.parse(stdout))).toMatchObject({
       schemaVersion: 1,
       budgets: [
         { name: 'vision', from: '2026-11-01', until: '2026-11-30', limitUsd: 1_000, spentUsd: 850, usage: 'warn' },

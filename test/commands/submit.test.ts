@@ -293,6 +293,23 @@ test.each([
   expect(shown.stderr.includes('on 8x L40S instead')).toBe(isOffered)
 })
 
+test('--policy FILE judges in place of the configuration beside the manifest', async () => {
+  const folder = makeFolder()
+  const [path, config, policy] = ['train.sbatch', 'gpufare.yaml', 'site.yaml'].map(name => join(folder, name))
+  if (path === undefined || config === undefined || policy === undefined) throw new Error('three files')
+  writeFileSync(path, '#!/bin/bash\n#SBATCH --gres=gpu:a100:8\n#SBATCH --time=1:00:00\npython train.py\n')
+  writeFileSync(config, 'policies: [{rule: gpu-count, limit: 64}]\n')
+  writeFileSync(policy, 'policies: [{rule: gpu-count, limit: 4}]\n')
+  const { terminal } = pretendTerminal([])
+  const submitting = submit(
+    [path],
+    { ...plain, config, policy, yes: true },
+    { schedulerArguments: [], scriptArguments: [] },
+    terminal,
+  )
+  await expect(submitting).rejects.toMatchObject({ exitCode: 3, message: expect.stringContaining('gpu-count: 8') })
+})
+
 describe('policies', () => {
   const context = { currency: usDollars, place: { file: 'gpufare.yaml', line: 1 }, trusted: true }
   const policies = (...rows: readonly PolicyRow[]): Config => ({

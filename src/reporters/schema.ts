@@ -86,6 +86,17 @@ const Workload = z.strictObject({
   compiled: sourcedOf(z.boolean()).optional(),
   optimizer: Text.optional(),
   cpuOffload: sourcedOf(z.boolean()).optional(),
+  checkpoint: z
+    .strictObject({
+      intervalSteps: Count.optional(),
+      intervalSeconds: Count.optional(),
+      intervalEpochs: Count.optional(),
+      destination: Text.optional().describe('folder or address as written'),
+      content: Text.optional().describe('full, from which training goes on, or weights alone'),
+      resumes: sourcedOf(z.boolean()).optional().describe('started again, it goes on from its last checkpoint'),
+    })
+    .optional()
+    .describe('what the run keeps for an interruption; what is absent is not said'),
   processes: Count.optional(),
   background: z.literal(true).optional(),
 })

@@ -1,6 +1,6 @@
 import type { CommandLine } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
-import { activeParameters, countParameters, type Model, type ModelKind, type TransformerShape } from '../model.ts'
+import type { Model, ModelKind, TransformerShape } from '../model.ts'
 import { type Origin, type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import type { Parallelism, Precision, Workload } from '../workload.ts'
@@ -8,6 +8,7 @@ import { findFile, readDeepspeedConfig, referredPath, ZERO_STAGES } from './conf
 import { explainRepeated, type Flags, findFlag, known, numberFlag, readFlags, switchFlag, textFlag } from './flags.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { WorkloadReader } from './workload-reader.ts'
+import { modelOfShape } from './written-shape.ts'
 
 /** Names of Megatron-LM's arguments.py; Megatron-DeepSpeed has the same. */
 const TABLE: FlagTable = {
@@ -177,19 +178,10 @@ function shapeOf(flags: Flags, commandLine: CommandLine): Sourced<Model> | undef
   const learnedPositions =
     known(textFlag(flags, ['position-embedding-type']))?.value ??
     (hasFlag(flags, ['use-rotary-position-embeddings']) ? 'rope' : 'learned_absolute')
-  const positions = learnedPositions === 'learned_absolute' ? context * hidden.value : 0
+  const positions = learnedPositions === 'learned_absolute' ? context : 0
   const name = `${kind === 'encoder' ? 'bert' : 'gpt'} ${layers.value}x${hidden.value}`
-  const model: Model = {
-    name,
-    kind,
-    parameterCount: countParameters(kind, shape) + positions,
-    activeParameterCount: activeParameters(kind, shape) + positions,
-    shape,
-  }
-  return sourced(model, {
-    kind: 'computed',
-    formula: `parameters of ${name} by its flags${vocabulary.assumed ? ', GPT-2 vocabulary assumed' : ''}`,
-  })
+  const formula = `parameters of ${name} by its flags${vocabulary.assumed ? ', GPT-2 vocabulary assumed' : ''}`
+  return modelOfShape(name, kind, shape, positions, formula)
 }
 
 /** Four times the width, of which a gated layer takes two thirds in steps of 64 (arguments.py). */

@@ -1,7 +1,9 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
-import { activeParameters, countParameters, type Model, type TransformerShape } from '../model.ts'
-import { type Origin, type Sourced, sourced, withoutAbsent } from '../sourced.ts'
+import type { Model } from '../model.ts'
+import { readPythonSettings } from '../settings/python.ts'
+import { overlay, type Scalar, type Settings } from '../settings/settings.ts'
+import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
 import { findFile, precisionOf, referredPath } from './config-files.ts'
@@ -9,6 +11,7 @@ import { explainRepeated, type Flags, parseNumber, readBoolean, readFlags } from
 import { countingLaunch } from './processes.ts'
 import { hasFlag } from './training-flags.ts'
 import type { ReferredFiles, WorkloadReader } from './workload-reader.ts'
+import { gpt2Shape, modelOfShape } from './written-shape.ts'
 
 /** Names of nanoGPT's train.py that few others have; two of them, or one with a configuration in Python, make it nanoGPT. */
 const OWN_NAMES = ['n_layer', 'n_head', 'n_embd', 'max_iters', 'lr_decay_iters', 'init_from']
@@ -31,19 +34,23 @@ export const nanogpt: WorkloadReader = {
     const processes = launched ?? aloneProcess(commandLine)
     const words = configWords(commandLine)
     if (!/\.py$/.test(commandLine.program) || baseName(commandLine.program) === 'sample.py') return undefined
-    const { settings, warnings } = readSettings(flags, words, commandLine, files)
+    const { settings, warnings } = readConfiguration(flags, words, commandLine, files)
     const ownNames = OWN_NAMES.filter(name => settings.has(name))
     if (ownNames.length < (words.length > 0 ? 1 : 2)) return undefined
     const number = (name: string): Sourced<number> | undefined => {
       const setting = settings.get(name)
-      const value = parseNumber(setting?.value)
+      const value = parseNumber(String(setting?.value))
       if (setting !== undefined) return value === undefined ? undefined : sourced(value, setting.origin)
-      const fallback = words.length > 0 ? DEFAULTS[name] : undefined
+      // A file that was not read may say otherwise.
+      const fallback = words.length > 0 && warnings.length === 0 ? DEFAULTS[name] : undefined
       return fallback === undefined
         ? undefined
         : sourced(fallback, { kind: 'assumed', reason: "train.py's own default" })
     }
-    const text = (name: string): Sourced<string> | undefined => settings.get(name)
+    const text = (name: string): Sourced<string> | undefined => {
+      const setting = settings.get(name)
+      return setting?.value === undefined ? undefined : sourced(String(setting.value), setting.origin)
+    }
     const dtype = text('dtype')
     const precision = precisionOf(dtype?.value)
     const compile = text('compile')
@@ -89,125 +96,35 @@ function configWords(commandLine: CommandLine): CommandWord[] {
   return commandLine.arguments.filter(word => /\.py$/.test(word.written) && !word.written.startsWith('-'))
 }
 
-type Setting = Sourced<string>
-
 /** The configuration files' assignments in order, then the flags; later ones win, as in nanoGPT's configurator.py. */
-function readSettings(flags: Flags, words: readonly CommandWord[], commandLine: CommandLine, files: ReferredFiles) {
-  const settings = new Map<string, Setting>()
+function readConfiguration(
+  flags: Flags,
+  words: readonly CommandWord[],
+  commandLine: CommandLine,
+  files: ReferredFiles,
+) {
   const warnings: Warning[] = []
+  let settings: Settings = new Map()
   for (const word of words) {
     const file = findFile(word, commandLine, files)
     if ('warning' in file) warnings.push(file.warning)
-    else readAssignments(file.text, file.origin, settings)
+    else settings = overlay(settings, readPythonSettings(file.text, file.origin))
   }
-  for (const flag of flags.list) {
-    const value = flag.value?.text
-    const name = flag.name.replaceAll('-', '_')
-    if (flag.written.startsWith('--'))
-      settings.set(name, sourced(value ?? 'unknown', { kind: 'manifest', place: flag.place }))
-  }
-  return { settings, warnings: hasFlag(flags, ['help']) ? [] : warnings }
+  const given = flags.list.filter(flag => flag.written.startsWith('--'))
+  const over = given.map(({ name, value, place }) => {
+    const scalar = sourced<Scalar>(value?.text, { kind: 'manifest', place })
+    return [name.replaceAll('-', '_'), scalar] as const
+  })
+  return { settings: overlay(settings, new Map(over)), warnings: hasFlag(flags, ['help']) ? [] : warnings }
 }
 
-/** Reads `name = value` lines of Python: texts, numbers, booleans, and arithmetic over numbers and earlier names. Nothing is run. */
-function readAssignments(text: string, origin: Origin, settings: Map<string, Setting>): void {
-  for (const [index, line] of text.split('\n').entries()) {
-    const match = /^([A-Za-z_]\w*)\s*=\s*([^=].*)$/.exec(line)
-    if (match?.[1] === undefined || match[2] === undefined) continue
-    const value = readPythonValue(match[2], settings)
-    const place = origin.kind === 'file' ? { ...origin.place, line: index + 1 } : undefined
-    settings.set(match[1], sourced(value ?? 'unknown', place === undefined ? origin : { kind: 'file', place }))
-  }
-}
-
-function readPythonValue(written: string, settings: ReadonlyMap<string, Setting>): string | undefined {
-  const quoted = /^(['"])(.*?)\1\s*(?:#.*)?$/.exec(written)
-  if (quoted !== null) return quoted[2]
-  const code = written.replace(/#.*$/, '').trim()
-  if (/^(True|False|None)$/.test(code)) return code
-  const value = new Arithmetic(code, settings).read()
-  return value === undefined ? undefined : String(value)
-}
-
-/** Sums and products of numbers and names: `5 * 8`, `(batch_size // 2) * 1024`, `6e-4`. */
-class Arithmetic {
-  private readonly tokens: readonly string[]
-  private readonly settings: ReadonlyMap<string, Setting>
-  private at = 0
-
-  constructor(code: string, settings: ReadonlyMap<string, Setting>) {
-    const tokens = code.match(/\d[\d_]*(?:\.\d*)?(?:e[+-]?\d+)?|\w+|\/\/|\*\*|[-+*/%()]|\S/gi) ?? []
-    this.tokens = tokens
-    this.settings = settings
-  }
-
-  read(): number | undefined {
-    const value = this.sum()
-    return this.at === this.tokens.length && value !== undefined && Number.isFinite(value) ? value : undefined
-  }
-
-  private sum(): number | undefined {
-    let value = this.product()
-    for (let sign = this.tokens[this.at]; sign === '+' || sign === '-'; sign = this.tokens[this.at]) {
-      this.at++
-      const right = this.product()
-      if (value === undefined || right === undefined) return undefined
-      value = sign === '+' ? value + right : value - right
-    }
-    return value
-  }
-
-  private product(): number | undefined {
-    let value = this.power()
-    for (
-      let sign = this.tokens[this.at];
-      sign === '*' || sign === '/' || sign === '//' || sign === '%';
-      sign = this.tokens[this.at]
-    ) {
-      this.at++
-      const right = this.power()
-      if (value === undefined || right === undefined) return undefined
-      value =
-        sign === '*'
-          ? value * right
-          : sign === '/'
-            ? value / right
-            : sign === '//'
-              ? Math.floor(value / right)
-              : value % right
-    }
-    return value
-  }
-
-  private power(): number | undefined {
-    const base = this.atom()
-    if (this.tokens[this.at] !== '**') return base
-    this.at++
-    const exponent = this.power()
-    return base === undefined || exponent === undefined ? undefined : base ** exponent
-  }
-
-  private atom(): number | undefined {
-    const token = this.tokens[this.at++]
-    if (token === '-') {
-      const value = this.atom()
-      return value === undefined ? undefined : -value
-    }
-    if (token === '(') {
-      const value = this.sum()
-      return this.tokens[this.at++] === ')' ? value : undefined
-    }
-    return parseNumber(token) ?? parseNumber(this.settings.get(token ?? '')?.value)
-  }
-}
-
-/** train.py divides the accumulation by the processes, so that the batch is the same on any number of GPUs. */
 /** Without a launcher train.py is one process on one GPU (`ddp = int(os.environ.get('RANK', -1)) != -1`). */
 function aloneProcess(commandLine: CommandLine): Sourced<number> | undefined {
   if (countingLaunch(commandLine) !== undefined) return undefined
   return sourced(1, { kind: 'computed', formula: 'train.py without torchrun is one process' })
 }
 
+/** train.py divides the accumulation by the processes, so that the batch is the same on any number of GPUs. */
 function accumulationOf(
   total: Sourced<number> | undefined,
   processes: Sourced<number> | undefined,
@@ -238,25 +155,7 @@ function modelOf(
     /char/.test(dataset ?? '')
   )
     return undefined
-  const shape: TransformerShape = {
-    layers,
-    hidden,
-    heads,
-    keyValueHeads: heads,
-    headSize: hidden / heads,
-    feedForward: 4 * hidden,
-    gatedFeedForward: false,
-    vocabulary: VOCABULARY,
-    contextLength,
-    tiedEmbeddings: true,
-  }
-  const positions = contextLength * hidden
-  const model: Model = {
-    name: `gpt2 ${layers}x${hidden}`,
-    kind: 'decoder',
-    parameterCount: countParameters('decoder', shape) + positions,
-    activeParameterCount: activeParameters('decoder', shape) + positions,
-    shape,
-  }
-  return sourced(model, { kind: 'computed', formula: 'parameters by n_layer, n_embd and n_head' })
+  const name = `gpt2 ${layers}x${hidden}`
+  const shape = gpt2Shape(layers, hidden, heads, VOCABULARY, contextLength)
+  return modelOfShape(name, 'decoder', shape, contextLength, 'parameters by n_layer, n_embd and n_head')
 }

@@ -2,7 +2,7 @@ import { type DeclarationEntry, readDeclarations } from '../../declarations.ts'
 import { type DocumentPath, tryCheck, valueAt } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
-import { type Sourced, sourced } from '../../sourced.ts'
+import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import { findGang } from './gangs.ts'
 import type { Kind } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
@@ -37,8 +37,11 @@ export function readJob(
     ...declared.faults,
   ]
   if ('faults' in metadata || faults.length > 0) return { faults }
-  const roles = inQueue(foundRoles, object, metadata.value)
   const range = rangeOf(object, kind, surroundings)
+  const roles = inQueue(foundRoles, object, metadata.value).map(role => ({
+    ...role,
+    ...withoutAbsent({ range: role.range ?? rangeFor(role, kind, range) }),
+  }))
   const endless = isEndless(kind, roles)
   const gang = findGang(object, metadata.value, roles)
   return {
@@ -47,12 +50,12 @@ export function readJob(
       scheduler: 'kubernetes',
       kind: object.kind,
       place: document.placeOf([...path, 'kind']),
-      roles: placePrograms(kind, roles, object).map(role => asRole(role, deadline.number, rangeFor(role, kind, range))),
+      roles: placePrograms(kind, roles, object).map(role => asRole(role, deadline.number)),
       endless,
       ...(gang !== undefined && { gang }),
       destination: destinationOf(metadata.value),
       declarations: declared.declarations,
-      warnings: jobWarnings(object, kind, metadata.value, { roles, range, deadline: deadline.number, endless }),
+      warnings: jobWarnings(object, kind, metadata.value, { roles, deadline: deadline.number, endless }),
     },
   }
 }

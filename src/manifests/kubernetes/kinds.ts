@@ -8,18 +8,28 @@ export interface RoleRow {
   readonly name?: string
   /** From the role to its pod template, or to the pod itself. */
   readonly pod: DocumentPath
-  /** From the role to its number of pods; one where it is absent. */
+  /** From the role to its number of pods. */
   readonly replicas?: DocumentPath
+  /** Pods where that number is not written: one unless the kind has another default. */
+  readonly replicasByDefault?: number
+  /** From the role to a pod template of another role that one of these pods is made from, where it is there. */
+  readonly apartFrom?: DocumentPath
   /** From the role to numbers that multiply its pods: copies of the whole role. */
   readonly copies?: readonly DocumentPath[]
   /** From the role to the number of pods that have to succeed, where that is another number. */
   readonly completions?: DocumentPath
   /** From the role to how often all of its pods run, and how often at one time. */
   readonly runs?: { readonly tasks: DocumentPath; readonly atOnce: DocumentPath }
-  /** From the role to the bounds within which its own autoscaler keeps its pods. */
-  readonly range?: { readonly smallest: DocumentPath; readonly largest: DocumentPath }
   /** From the role to its restart policy, where it is not the pod's. */
   readonly restartPolicy?: DocumentPath
+  /** From the role to the bounds that its number of pods is kept within; `scaler` leads from the object to what switches their change on. */
+  readonly range?: { readonly smallest: DocumentPath; readonly largest: DocumentPath; readonly scaler?: DocumentPath }
+  /** From the role to the seconds that its pods together may take. */
+  readonly deadline?: DocumentPath
+  /** From the role to how often its failed pods are replaced. */
+  readonly retries?: { readonly path: DocumentPath; readonly default: number }
+  /** An object of this kind may be without it. */
+  readonly optional?: true
 }
 
 /** One kind of object that runs pods, and what of it bears on cost. Paths lead from the object. */
@@ -39,7 +49,12 @@ export interface Kind {
   readonly deadline?: DocumentPath
   readonly suspend?: DocumentPath
   /** How often failed pods are replaced; the default is what the controller takes when none of the paths is set. */
-  readonly retries?: { readonly paths: readonly DocumentPath[]; readonly default?: number }
+  readonly retries?: {
+    readonly paths: readonly DocumentPath[]
+    readonly default?: number
+    /** They count only where a policy of the object or of one of its roles starts something again. */
+    readonly byPolicy?: true
+  }
   /** A cron expression. */
   readonly schedule?: DocumentPath
   /** Processes in each pod, as a rule one for each GPU. */
@@ -50,6 +65,15 @@ export interface Kind {
   readonly elastic?: { readonly role: string; readonly smallest: DocumentPath; readonly largest: DocumentPath }
   /** Roles that run one program together: it is listed once. */
   readonly runsOneProgram?: true
+  /** A command line that runs on its pods once they stand, and the YAML text with the variables it gets. */
+  readonly entrypoint?: { readonly command: DocumentPath; readonly runtimeEnvironment: DocumentPath }
+  /** What its own controller does about starting all pods together. */
+  readonly gang?: { readonly at: DocumentPath; readonly word: string; readonly always?: true }
+  /** A queue, and a priority class, that the object itself names. */
+  readonly queue?: DocumentPath
+  readonly priority?: DocumentPath
+  /** Where something says that its pods are deleted when the work is done; without that they stay and cost. */
+  readonly cleansUp?: readonly DocumentPath[]
   /** A role whose programs run on another role's pods, as mpirun's do. */
   readonly startsOn?: { readonly launcher: string; readonly workers: string }
 }
@@ -60,6 +84,46 @@ const BATCH_JOB: Omit<RoleRow, 'at'> = {
   replicas: ['parallelism'],
   completions: ['completions'],
 }
+
+const BATCH_RETRIES = 6
+
+/** The Jobs that a JobSet or something that becomes one is made of: copies of a Job each, by name. */
+function replicatedJobs(at: DocumentPath): RoleRow {
+  return {
+    at: [...at, 'replicatedJobs', '*'],
+    pod: ['template', 'spec', 'template'],
+    replicas: ['template', 'spec', 'parallelism'],
+    completions: ['template', 'spec', 'completions'],
+    copies: [['replicas']],
+    deadline: ['template', 'spec', 'activeDeadlineSeconds'],
+    retries: { path: ['template', 'spec', 'backoffLimit'], default: BATCH_RETRIES },
+  }
+}
+
+/**
+ * A Ray cluster: one head and groups of workers, kept within their bounds with or without Ray's autoscaler; no workers
+ * are the default (ray-operator/apis/ray/v1/raycluster_types.go, controllers/ray/utils GetWorkerGroupDesiredReplicas).
+ */
+function rayCluster(at: DocumentPath): readonly RoleRow[] {
+  return [
+    { at, name: 'head', pod: ['headGroupSpec', 'template'] },
+    {
+      at: [...at, 'workerGroupSpecs', '*'],
+      pod: ['template'],
+      replicas: ['replicas'],
+      replicasByDefault: 0,
+      copies: [['numOfHosts']],
+      range: {
+        smallest: ['minReplicas'],
+        largest: ['maxReplicas'],
+        scaler: [...at, 'enableInTreeAutoscaling'],
+      },
+      optional: true,
+    },
+  ]
+}
+
+const RAY: Omit<Kind, 'kind' | 'roles'> = { group: 'ray.io', runsOneProgram: true }
 
 /** The kinds of training-operator and mpi-operator: roles by name, one pod template each, a common run policy. */
 function kubeflowJob(kind: string, roles: string): Kind {
@@ -80,7 +144,10 @@ function service(group: string, kind: string): Kind {
   return { group, kind, roles: [role], endless: true }
 }
 
-/** A kind is a row. Defaults are those of the API references of Kubernetes 1.37, training-operator 1.9 and mpi-operator 0.6. */
+/**
+ * A kind is a row. Defaults are those of the API references of Kubernetes 1.37, training-operator 1.9, mpi-operator 0.6,
+ * JobSet 0.10, Kubeflow Trainer 2.1, Volcano 1.14, KubeRay 1.5 and LeaderWorkerSet 0.7.
+ */
 export const KINDS: readonly Kind[] = [
   { group: '', kind: 'Pod', roles: [{ at: [], name: 'pod', pod: [] }], restartsAfterSuccess: true },
   {
@@ -95,7 +162,7 @@ export const KINDS: readonly Kind[] = [
         ['spec', 'backoffLimitPerIndex'],
         ['spec', 'backoffLimit'],
       ],
-      default: 6,
+      default: BATCH_RETRIES,
     },
   },
   {
@@ -110,7 +177,7 @@ export const KINDS: readonly Kind[] = [
         ['spec', 'jobTemplate', 'spec', 'backoffLimitPerIndex'],
         ['spec', 'jobTemplate', 'spec', 'backoffLimit'],
       ],
-      default: 6,
+      default: BATCH_RETRIES,
     },
     schedule: ['spec', 'schedule'],
   },
@@ -138,6 +205,84 @@ export const KINDS: readonly Kind[] = [
   kubeflowJob('XGBoostJob', 'xgbReplicaSpecs'),
   kubeflowJob('PaddleJob', 'paddleReplicaSpecs'),
   kubeflowJob('JAXJob', 'jaxReplicaSpecs'),
+  {
+    group: 'jobset.x-k8s.io',
+    kind: 'JobSet',
+    roles: [replicatedJobs(['spec'])],
+    suspend: ['spec', 'suspend'],
+    retries: { paths: [['spec', 'failurePolicy', 'maxRestarts']], default: 0 },
+    runsOneProgram: true,
+  },
+  // The parts that trainjobs.ts puts together of a TrainJob and its runtime.
+  {
+    group: 'trainer.kubeflow.org',
+    kind: 'TrainJob',
+    roles: [{ ...replicatedJobs(['jobSet']), copies: [] }],
+    deadline: ['spec', 'activeDeadlineSeconds'],
+    suspend: ['spec', 'suspend'],
+    retries: { paths: [['jobSet', 'failurePolicy', 'maxRestarts']], default: 0 },
+    processesPerPod: ['processesPerNode'],
+    runsOneProgram: true,
+    gang: { at: ['podGroupPolicy'], word: 'podGroupPolicy' },
+  },
+  {
+    group: 'batch.volcano.sh',
+    kind: 'Job',
+    roles: [{ at: ['spec', 'tasks', '*'], pod: ['template'], replicas: ['replicas'] }],
+    // Three where none is written (volcano pkg/webhooks/admission/jobs/mutate), and only of what a policy starts again.
+    retries: { paths: [['spec', 'maxRetry']], default: 3, byPolicy: true },
+    runsOneProgram: true,
+    gang: { at: ['spec', 'minAvailable'], word: 'minAvailable', always: true },
+    queue: ['spec', 'queue'],
+    priority: ['spec', 'priorityClassName'],
+  },
+  { ...RAY, kind: 'RayCluster', roles: rayCluster(['spec']), endless: true },
+  { ...RAY, kind: 'RayService', roles: rayCluster(['spec', 'rayClusterConfig']), endless: true },
+  {
+    ...RAY,
+    kind: 'RayJob',
+    roles: rayCluster(['spec', 'rayClusterSpec']),
+    deadline: ['spec', 'activeDeadlineSeconds'],
+    suspend: ['spec', 'suspend'],
+    retries: { paths: [['spec', 'backoffLimit']], default: 0 },
+    entrypoint: { command: ['spec', 'entrypoint'], runtimeEnvironment: ['spec', 'runtimeEnvYAML'] },
+    cleansUp: [
+      ['spec', 'shutdownAfterJobFinishes'],
+      ['spec', 'deletionStrategy'],
+    ],
+  },
+  {
+    group: 'leaderworkerset.x-k8s.io',
+    kind: 'LeaderWorkerSet',
+    // `size` counts the leader; without a template of its own it is one more of the workers.
+    roles: [
+      {
+        at: ['spec'],
+        name: 'leader',
+        pod: ['leaderWorkerTemplate', 'leaderTemplate'],
+        copies: [['replicas']],
+        optional: true,
+      },
+      {
+        at: ['spec'],
+        name: 'worker',
+        pod: ['leaderWorkerTemplate', 'workerTemplate'],
+        replicas: ['leaderWorkerTemplate', 'size'],
+        apartFrom: ['leaderWorkerTemplate', 'leaderTemplate'],
+        copies: [['replicas']],
+      },
+    ],
+    endless: true,
+    runsOneProgram: true,
+  },
+  {
+    group: 'run.ai',
+    kind: 'RunaiJob',
+    roles: [{ at: ['spec'], ...BATCH_JOB }],
+    deadline: ['spec', 'activeDeadlineSeconds'],
+    suspend: ['spec', 'suspend'],
+    retries: { paths: [['spec', 'backoffLimit']], default: BATCH_RETRIES },
+  },
 ]
 
 /** Kinds without pods of their own, by group; `*` is the whole group. */

@@ -1,4 +1,4 @@
-import { type DocumentPath, isMapping, tryCheck, valueAt, wrongValue } from '../../document.ts'
+import { type DocumentPath, isMapping, tryCheck, valueAt, wrongValue, type YamlDocument } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
 import type { Role } from '../../job.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
@@ -14,6 +14,7 @@ import { type Metadata, Pod, WholeNumber } from './schema.ts'
 /** A role of an object, found and checked, before the object's own limits are laid over it. */
 export interface RoleReading {
   readonly name: string
+  readonly row: RoleRow
   readonly reading: PodReading
   /** Annotations of the pod template. */
   readonly metadata: Metadata | undefined
@@ -25,8 +26,10 @@ export interface RoleReading {
   readonly replicas: Sourced<number>
   readonly tasks: number
   readonly concurrentTasks: number
-  /** Bounds of the role's own autoscaler. */
-  readonly range?: Role['replicaRange']
+  /** Bounds within which an autoscaler keeps its pods. */
+  readonly range?: NonNullable<Role['replicaRange']>
+  /** Seconds that its pods together may take. */
+  readonly deadline?: Sourced<number>
 }
 
 /** The roles of an object. Collects the faults of all of them: there are no roles where there is a fault. */
@@ -38,8 +41,8 @@ export function readRoles(
   const roles: RoleReading[] = []
   const faults: Fault[] = []
   for (const row of kind.roles) {
-    const found = findRoles(object, row)
-    if (found.length === 0) faults.push(missingRoles(object, row))
+    const found = findRoles(object, row).filter(({ path }) => !isLeftOut(object, row, path))
+    if (found.length === 0 && row.optional !== true) faults.push(missingRoles(object, row))
     for (const { path, name } of found) {
       const read = readRole(object, row, path, name, surroundings)
       if ('faults' in read) faults.push(...read.faults)
@@ -47,6 +50,17 @@ export function readRoles(
     }
   }
   return { roles, faults }
+}
+
+/** A role without its pod template where it may be, or with its only pod made from another one. */
+function isLeftOut({ document }: KubernetesObject, row: RoleRow, path: DocumentPath): boolean {
+  if (row.optional === true && valueAt(document.value, [...path, ...row.pod]) == null) return true
+  const size = row.apartFrom && row.replicas && (valueAt(document.value, [...path, ...row.replicas]) ?? 1)
+  return size === 1 && hasOther(document, row, path)
+}
+
+function hasOther(document: YamlDocument, { apartFrom }: RoleRow, path: DocumentPath): boolean {
+  return apartFrom !== undefined && valueAt(document.value, [...path, ...apartFrom]) != null
 }
 
 interface FoundRole {
@@ -70,7 +84,8 @@ function findRoles(object: KubernetesObject, row: RoleRow): readonly FoundRole[]
 }
 
 function itemName(item: unknown): string | undefined {
-  return isMapping(item) && typeof item['name'] === 'string' ? item['name'] : undefined
+  const name = isMapping(item) ? (item['name'] ?? item['groupName']) : undefined
+  return typeof name === 'string' ? name : undefined
 }
 
 function missingRoles(object: KubernetesObject, row: RoleRow): Fault {
@@ -87,22 +102,30 @@ function readRole(
 ): { readonly role: RoleReading } | { readonly faults: readonly Fault[] } {
   const { document } = object
   const podPath = [...path, ...row.pod]
-  const replicas = readCount(object, row.replicas && [...path, ...row.replicas])
-  const completions = readCount(object, row.completions && [...path, ...row.completions])
-  const copies = (row.copies ?? []).map(copy => readCount(object, [...path, ...copy]))
+  const count = (at: DocumentPath | undefined) => readCount(object, at && [...path, ...at])
+  const replicas = count(row.replicas)
+  const completions = count(row.completions)
+  const copies = (row.copies ?? []).map(count)
+  const smallest = count(row.range?.smallest)
+  const largest = count(row.range?.largest)
+  const deadline = count(row.deadline)
   const checked = tryCheck(Pod, document, podPath)
   const faults = [
-    ...[replicas, completions, ...copies].flatMap(count => count.faults),
+    ...[replicas, completions, smallest, largest, deadline, ...copies].flatMap(each => each.faults),
     ...('faults' in checked ? checked.faults : []),
     ...resourceFaults(podPath, document),
   ]
   if ('faults' in checked || faults.length > 0) return { faults }
   const placed = placePod({ pod: checked.value, path: podPath, document, surroundings })
-  const arranged = arrangePods(replicas.count, completions.count)
+  const counted = withoutOther(replicas.count ?? byDefault(row), hasOther(document, row, path))
+  const arranged = arrangePods(within(counted, smallest.count, largest.count), completions.count)
+  const multiple = copies.reduce((product, copy) => product * (copy.count?.value ?? 1), 1)
+  const range = isScaled(object, row) ? rangeBetween(smallest.count, largest.count, multiple) : undefined
   const ownPolicy = row.restartPolicy && valueAt(document.value, [...path, ...row.restartPolicy])
   return {
     role: {
       name,
+      row,
       reading: readPod(placed),
       metadata: placed.pod.metadata,
       restartPolicy: typeof ownPolicy === 'string' ? ownPolicy : placed.pod.spec.restartPolicy,
@@ -112,9 +135,46 @@ function readRole(
       ...arranged,
       replicas: multiplied(arranged.replicas, copies),
       ...readRuns(document.value, path, row),
-      ...readRange(document.value, path, row),
+      ...withoutAbsent({ range, deadline: deadline.count }),
     },
   }
+}
+
+function byDefault({ replicasByDefault }: RoleRow): Sourced<number> | undefined {
+  if (replicasByDefault === undefined) return undefined
+  const reason = `${replicasByDefault} pods unless the manifest says otherwise`
+  return sourced(replicasByDefault, { kind: 'assumed', reason })
+}
+
+function withoutOther(pods: Sourced<number> | undefined, hasOther: boolean): Sourced<number> | undefined {
+  if (pods === undefined || !hasOther) return pods
+  return sourced(pods.value - 1, { kind: 'computed', formula: `${pods.value} pods, one of them another role's` })
+}
+
+/** The bounds win over the number. */
+function within(
+  pods: Sourced<number> | undefined,
+  smallest: Sourced<number> | undefined,
+  largest: Sourced<number> | undefined,
+): Sourced<number> | undefined {
+  if (pods === undefined) return undefined
+  if (smallest !== undefined && pods.value < smallest.value) return smallest
+  return largest !== undefined && pods.value > largest.value ? largest : pods
+}
+
+/** Whether something changes the number of pods between its bounds. */
+export function isScaled({ document, path }: KubernetesObject, { range }: RoleRow): boolean {
+  if (range === undefined) return false
+  return range.scaler === undefined || valueAt(document.value, [...path, ...range.scaler]) === true
+}
+
+function rangeBetween(
+  smallest: Sourced<number> | undefined,
+  largest: Sourced<number> | undefined,
+  copies: number,
+): Role['replicaRange'] {
+  if (largest === undefined || largest.value === (smallest?.value ?? 0)) return undefined
+  return { smallest: (smallest?.value ?? 0) * copies, largest: largest.value * copies }
 }
 
 interface Count {
@@ -158,14 +218,6 @@ function readRuns(
   return typeof tasks === 'number' && typeof atOnce === 'number' ? { tasks, concurrentTasks: atOnce } : {}
 }
 
-function readRange(root: unknown, path: DocumentPath, { range }: RoleRow): Pick<RoleReading, 'range'> {
-  const smallest = range && valueAt(root, [...path, ...range.smallest])
-  const largest = range && valueAt(root, [...path, ...range.largest])
-  return typeof smallest === 'number' && typeof largest === 'number' && smallest !== largest
-    ? { range: { smallest, largest } }
-    : {}
-}
-
 /** Copies of a role are more pods of the same task. */
 function multiplied(pods: Sourced<number>, copies: readonly Count[]): Sourced<number> {
   return copies.reduce((product, { count }) => {
@@ -177,8 +229,9 @@ function multiplied(pods: Sourced<number>, copies: readonly Count[]): Sourced<nu
 }
 
 /** Lays the object's deadline over a role: the smaller one bounds what it can take. */
-export function asRole(role: RoleReading, deadline: Sourced<number> | undefined, range: Role['replicaRange']): Role {
-  const { reading, replicas, tasks, concurrentTasks } = role
+export function asRole(role: RoleReading, ofJob: Sourced<number> | undefined): Role {
+  const { reading, replicas, tasks, concurrentTasks, range } = role
+  const deadline = shorter(role.deadline, ofJob)
   const gpuCount = reading.gpus.value * replicas.value
   return {
     name: role.name,
@@ -205,6 +258,10 @@ export function asRole(role: RoleReading, deadline: Sourced<number> | undefined,
     }),
     ...tighterLimit(reading.timeLimitSeconds, deadline, role),
   }
+}
+
+function shorter(one: Sourced<number> | undefined, other: Sourced<number> | undefined): Sourced<number> | undefined {
+  return one === undefined || (other !== undefined && other.value < one.value) ? other : one
 }
 
 function tighterLimit(
@@ -265,6 +322,5 @@ function shareWords({ name, reading: { share, gpus } }: RoleReading): string {
 
 /** The master of an elastic job stays; its workers come and go. */
 export function rangeFor(role: RoleReading, kind: Kind, range: Role['replicaRange']): Role['replicaRange'] {
-  if (role.range !== undefined) return role.range
   return kind.elastic === undefined || kind.elastic.role === role.name ? range : undefined
 }

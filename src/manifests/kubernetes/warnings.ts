@@ -1,19 +1,18 @@
-import { inWords, valueAt } from '../../document.ts'
-import type { Role } from '../../job.ts'
+import { type DocumentPath, inWords, isMapping, valueAt } from '../../document.ts'
+import type { Place } from '../../errors.ts'
 import type { Sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import type { Kind } from './kinds.ts'
 import { unknownFieldWarnings } from './known-fields.ts'
 import type { KubernetesObject } from './objects.ts'
 import { QUEUE_LABEL } from './queues.ts'
-import { type RoleReading, rangeFor, roleWarnings } from './roles.ts'
+import { isScaled, type RoleReading, roleWarnings } from './roles.ts'
 import type { Metadata } from './schema.ts'
 import { findDeadlines } from './unknown-kinds.ts'
 
 /** What the warnings about a job are drawn from. */
 export interface JobFacts {
   readonly roles: readonly RoleReading[]
-  readonly range: Role['replicaRange']
   readonly deadline: Sourced<number> | undefined
   readonly endless: boolean
 }
@@ -36,7 +35,8 @@ export function jobWarnings(
   return [
     ...warnings,
     ...durationWarnings(object, kind, facts),
-    ...rangeWarnings(kind, facts),
+    ...scaleWarnings(object, facts.roles),
+    ...leftOverWarnings(object, kind, facts.roles),
     ...(facts.endless && kind.endless === true ? [] : retryWarnings(object, kind, facts.roles)),
   ]
 }
@@ -89,7 +89,7 @@ function suspensionWarnings(
       },
     ]
   }
-  const paused = roles.filter(role => role.replicas.value === 0)
+  const paused = roles.filter(role => role.replicas.value === 0 && role.range === undefined)
   return paused.map(role => ({
     code: 'suspended',
     text: `${role.name}: no pods are asked for until that number is raised`,
@@ -117,7 +117,11 @@ function durationWarnings(
       text: 'one pod runs on every node that fits: figures are for one of them',
     })
   }
-  const isLimited = deadline !== undefined || roles.every(role => role.reading.timeLimitSeconds !== undefined)
+  const isLimited =
+    deadline !== undefined ||
+    roles.every(({ reading, deadline: own }) => {
+      return reading.gpus.value === 0 || reading.timeLimitSeconds !== undefined || own !== undefined
+    })
   if (endless)
     warnings.push({ code: 'long-running-service', text: 'it runs until it is deleted: its cost is one an hour' })
   else if (!isLimited) warnings.push({ code: 'no-time-limit', text: noLimit(object) })
@@ -132,31 +136,106 @@ function noLimit(object: KubernetesObject): string {
     : `what bounds the whole is not known: activeDeadlineSeconds stands at ${parts.join(' and ')}`
 }
 
-function rangeWarnings(kind: Kind, { roles, range }: JobFacts): readonly Warning[] {
-  if (range === undefined) return []
-  const gpus = roles.filter(role => rangeFor(role, kind, range) !== undefined).map(role => role.reading.gpus.value)
-  const perReplica = Math.max(0, ...gpus)
-  const text = `it may be scaled from ${range.smallest} to ${range.largest} pods: ${range.smallest * perReplica} to ${range.largest * perReplica} GPUs`
-  return [{ code: 'autoscaling-range', text }]
+/** What all roles with an autoscaler come to together, and what nothing bounds. */
+function scaleWarnings(object: KubernetesObject, roles: readonly RoleReading[]): readonly Warning[] {
+  const accelerated = roles.filter(role => role.reading.gpus.value > 0)
+  const unbounded = accelerated.filter(role => role.range === undefined && role.row.range?.scaler !== undefined)
+  const warnings = unbounded
+    .filter(role => isScaled(object, role.row) && isOpen(object, role))
+    .map(
+      (role): Warning => ({
+        code: 'autoscaling-range',
+        text: `${role.name}: no largest number of pods bounds what its autoscaler may add`,
+        place: object.document.placeOf(role.path),
+      }),
+    )
+  const scaled = accelerated.filter(role => role.range !== undefined)
+  if (scaled.length === 0 || (accelerated.length === 1 && warnings.length === 0)) return warnings
+  const total = (pods: (role: RoleReading) => number) =>
+    accelerated.reduce((sum, role) => sum + pods(role) * role.reading.gpus.value, 0)
+  const smallest = total(role => role.range?.smallest ?? role.replicas.value)
+  const largest = total(role => role.range?.largest ?? role.replicas.value)
+  const text = `all roles together: ${smallest} to ${warnings.length > 0 ? 'any number of' : largest} GPUs`
+  return [...warnings, { code: 'autoscaling-range', text }]
+}
+
+function isOpen({ document }: KubernetesObject, { row, path }: RoleReading): boolean {
+  return row.range !== undefined && valueAt(document.value, [...path, ...row.range.largest]) == null
+}
+
+/** Pods that stay when the work is done. */
+function leftOverWarnings(object: KubernetesObject, kind: Kind, roles: readonly RoleReading[]): readonly Warning[] {
+  const { cleansUp } = kind
+  if (cleansUp === undefined) return []
+  const isCleaned = cleansUp.some(path => (valueAt(object.value, path) ?? false) !== false)
+  if (isCleaned) return []
+  const gpus = roles.reduce((sum, role) => sum + role.replicas.value * role.reading.gpus.value, 0)
+  const [switched = []] = cleansUp
+  const text = `its cluster keeps ${gpus} GPUs after the work is done, until somebody deletes it: ${inWords(switched)} is not true`
+  return [{ code: 'idle-gpus', text, place: object.document.placeOf([...object.path, ...switched]) }]
 }
 
 function retryWarnings(object: KubernetesObject, kind: Kind, roles: readonly RoleReading[]): readonly Warning[] {
-  const { document } = object
-  for (const path of kind.retries?.paths ?? []) {
-    const retries = valueAt(document.value, [...object.path, ...path])
-    if (typeof retries !== 'number') continue
-    if (retries === 0) return []
-    const text = `failed pods are started again, ${retries === 1 ? 'once' : `${retries} times`}: each attempt costs as much again`
-    return [{ code: 'retries-multiply-cost', text, place: document.placeOf([...object.path, ...path]) }]
+  const again = (text: string): Warning => ({
+    code: 'retries-multiply-cost',
+    text: `${text}: each attempt costs as much again`,
+  })
+  const { retries } = kind
+  const counts = retries?.byPolicy !== true || restartsByPolicy(object.value)
+  const written = counts ? writtenRetries(object, object.path, retries?.paths ?? []) : undefined
+  const times = counts ? (written?.times ?? retries?.default) : undefined
+  if (written !== undefined && written.times > 0) {
+    return [{ ...again(`failed pods are started again, ${inTimes(written.times)}`), place: written.place }]
   }
-  if (kind.retries?.default !== undefined) {
-    const text = `failed pods are started again, ${kind.retries.default} times by default (backoffLimit is not set): each attempt costs as much again`
-    return [{ code: 'retries-multiply-cost', text }]
+  if (times !== undefined && times > 0) {
+    const key = retries?.paths.at(-1)?.at(-1) ?? ''
+    return [again(`failed pods are started again, ${times} times by default (${key} is not set)`)]
   }
+  const inner = roles.flatMap(role => innerRetries(object, role))
+  const [worst] = inner.filter(each => each.times > 0).toSorted((a, b) => b.times - a.times)
+  if (worst !== undefined) {
+    const text = `failed pods of ${worst.name} are started again, ${inTimes(worst.times)}${worst.isDefault ? ' by default' : ''}`
+    return [{ ...again(text), place: worst.place }]
+  }
+  if (times !== undefined || inner.length > 0) return []
   const restarted = roles.find(
     role => role.reading.gpus.value > 0 && role.restartPolicy !== undefined && role.restartPolicy !== 'Never',
   )
   if (restarted === undefined) return []
-  const text = `restartPolicy ${restarted.restartPolicy} starts ${restarted.name} again whenever it fails: each attempt costs as much again`
-  return [{ code: 'retries-multiply-cost', text }]
+  return [again(`restartPolicy ${restarted.restartPolicy} starts ${restarted.name} again whenever it fails`)]
+}
+
+function inTimes(times: number): string {
+  return times === 1 ? 'once' : `${times} times`
+}
+
+function writtenRetries(
+  { document }: KubernetesObject,
+  base: DocumentPath,
+  paths: readonly DocumentPath[],
+): { readonly times: number; readonly place: Place } | undefined {
+  for (const path of paths) {
+    const times = valueAt(document.value, [...base, ...path])
+    if (typeof times === 'number') return { times, place: document.placeOf([...base, ...path]) }
+  }
+  return undefined
+}
+
+/** How often a role with GPUs is started again by what makes its pods, such as the Jobs of a JobSet. */
+function innerRetries(
+  object: KubernetesObject,
+  { row: { retries }, path, name, reading }: RoleReading,
+): readonly { readonly name: string; readonly times: number; readonly isDefault: boolean; readonly place: Place }[] {
+  if (retries === undefined || reading.gpus.value === 0) return []
+  const written = writtenRetries(object, path, [retries.path])
+  const place = written?.place ?? object.document.placeOf(path)
+  return [{ name, times: written?.times ?? retries.default, isDefault: written === undefined, place }]
+}
+
+/** Whether a policy somewhere in an object has an action such as RestartJob (batch.volcano.sh, LifecyclePolicy). */
+function restartsByPolicy(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(restartsByPolicy)
+  if (!isMapping(value)) return false
+  if (typeof value['action'] === 'string' && /^Restart/.test(value['action'])) return true
+  return Object.entries(value).some(([key, inner]) => key !== 'template' && restartsByPolicy(inner))
 }

@@ -3,9 +3,21 @@ import { baseName } from '../launchers.ts'
 import type { Model, ModelKind, TransformerShape } from '../model.ts'
 import { type Origin, type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
-import type { Parallelism, Precision, Workload } from '../workload.ts'
+import type { Checkpointing, Parallelism, Precision, Workload } from '../workload.ts'
 import { findFile, readDeepspeedConfig, referredPath, ZERO_STAGES } from './config-files.ts'
-import { explainRepeated, type Flags, findFlag, known, numberFlag, readFlags, switchFlag, textFlag } from './flags.ts'
+import { type DegreeNames, degreesOf } from './degrees.ts'
+import {
+  explainRepeated,
+  type Flags,
+  findFlag,
+  known,
+  numberFlag,
+  positiveFlag,
+  readFlags,
+  switchFlag,
+  textFlag,
+} from './flags.ts'
+import { vocabularyOf } from './megatron-vocabulary.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { WorkloadReader } from './workload-reader.ts'
 import { modelOfShape } from './written-shape.ts'
@@ -20,16 +32,15 @@ const TABLE: FlagTable = {
   optimizer: ['optimizer'],
 }
 
+const DEGREES: DegreeNames = {
+  tensor: ['tensor-model-parallel-size', 'tensor-parallel-size'],
+  pipeline: ['pipeline-model-parallel-size', 'pipeline-parallel-size'],
+  context: ['context-parallel-size'],
+  expert: ['expert-model-parallel-size'],
+}
+
 const SHAPE_FLAGS = ['num-layers', 'hidden-size', 'num-attention-heads']
 const OWN_FLAGS = ['micro-batch-size', 'train-iters', 'train-samples', 'tensor-model-parallel-size']
-
-/** Tokens known to the tokenizers that arguments.py can name, and to the vocabulary files that come with them. */
-const VOCABULARIES: readonly (readonly [RegExp, number])[] = [
-  [/gpt2|GPT2BPE/, 50_257],
-  [/llama-?2|Llama2/i, 32_000],
-  [/llama-?3|Llama3/i, 128_256],
-  [/bert-large-uncased|bert-base-uncased|uncased-vocab|BertWordPieceLowerCase/, 30_522],
-]
 
 const once = sourced(1, { kind: 'assumed', reason: 'no global batch is given: Megatron-LM accumulates nothing then' })
 
@@ -78,6 +89,7 @@ export const megatron: WorkloadReader = {
         flashAttention: known(switchFlag(flags, ['use-flash-attn', 'use-flash-attn-v2'])),
         optimizer: given.optimizer,
         cpuOffload: known(switchFlag(flags, ['cpu-optimizer', 'optimizer-cpu-offload'])) ?? config?.cpuOffload,
+        checkpoint: checkpointOf(flags),
         processes,
       }),
     }
@@ -94,27 +106,20 @@ function parallelismOf(
   zero: Parallelism['sharding'] | undefined,
   origin: Origin,
 ): Sourced<Parallelism> | undefined {
-  const degree = (names: readonly string[]): number | undefined => {
-    const given = numberFlag(flags, names)
-    return given === undefined ? 1 : known(given)?.value
-  }
-  const tensor = degree(['tensor-model-parallel-size', 'tensor-parallel-size'])
-  const pipeline = degree(['pipeline-model-parallel-size', 'pipeline-parallel-size'])
-  const context = degree(['context-parallel-size'])
-  const expert = degree(['expert-model-parallel-size'])
-  if (tensor === undefined || pipeline === undefined || context === undefined || expert === undefined) return undefined
+  const degrees = degreesOf(flags, DEGREES)
+  if (degrees === undefined) return undefined
   const layersPerChunk = known(numberFlag(flags, ['num-layers-per-virtual-pipeline-stage']))?.value
   const layers = known(numberFlag(flags, ['num-layers']))?.value
   const interleave =
     layersPerChunk === undefined || layers === undefined
       ? 1
-      : Math.max(1, Math.round(layers / pipeline / layersPerChunk))
+      : Math.max(1, Math.round(layers / degrees.pipeline / layersPerChunk))
   const stage = known(numberFlag(flags, ['zero-stage']))?.value
   const sharding =
     stage !== undefined
       ? (ZERO_STAGES[stage] ?? 'unknown')
       : (zero ?? (hasFlag(flags, ['use-distributed-optimizer']) ? 'optimizer' : 'none'))
-  return sourced({ tensor, pipeline, interleave, context, expert, sharding }, origin)
+  return sourced({ ...degrees, interleave, sharding }, origin)
 }
 
 function precisionFrom(flags: Flags): Sourced<Precision> | undefined {
@@ -138,6 +143,20 @@ function recomputeOf(flags: Flags): Workload['activationRecompute'] | undefined 
   const selective = findFlag(flags, ['recompute-activations'])
   if (selective !== undefined) return sourced('selective', { kind: 'manifest', place: selective.place })
   return sourced('none', { kind: 'assumed', reason: "Megatron-LM's own default" })
+}
+
+/** `--save` names the folder; a run goes on from what it finds in `--load` (arguments.py, checkpointing). */
+function checkpointOf(flags: Flags): Checkpointing | undefined {
+  const destination = known(textFlag(flags, ['save']))
+  if (destination === undefined) return undefined
+  const load = known(textFlag(flags, ['load']))
+  const leavesOut = known(switchFlag(flags, ['no-save-optim']))?.value === true
+  return {
+    destination,
+    content: sourced(leavesOut ? 'weights' : 'full', destination.origin),
+    resumes: sourced(load?.value === destination.value, (load ?? destination).origin),
+    ...withoutAbsent({ intervalSteps: known(positiveFlag(flags, ['save-interval'])) }),
+  }
 }
 
 /** The network that the flags describe, its parameters counted; undefined where a dimension is not known. */
@@ -179,7 +198,9 @@ function shapeOf(flags: Flags, commandLine: CommandLine): Sourced<Model> | undef
     known(textFlag(flags, ['position-embedding-type']))?.value ??
     (hasFlag(flags, ['use-rotary-position-embeddings']) ? 'rope' : 'learned_absolute')
   const positions = learnedPositions === 'learned_absolute' ? context : 0
-  const name = `${kind === 'encoder' ? 'bert' : 'gpt'} ${layers.value}x${hidden.value}`
+  const isLikeLlama = gated && positions === 0 && known(textFlag(flags, ['normalization']))?.value === 'RMSNorm'
+  const family = kind === 'encoder' ? 'bert' : isLikeLlama ? 'llama-like' : 'gpt'
+  const name = `${family} ${layers.value}x${hidden.value}`
   const formula = `parameters of ${name} by its flags${vocabulary.assumed ? ', GPT-2 vocabulary assumed' : ''}`
   return modelOfShape(name, kind, shape, positions, formula)
 }
@@ -187,19 +208,6 @@ function shapeOf(flags: Flags, commandLine: CommandLine): Sourced<Model> | undef
 /** Four times the width, of which a gated layer takes two thirds in steps of 64 (arguments.py). */
 function defaultFeedForward(hidden: number, gated: boolean): number {
   return gated ? Math.trunc((4 * hidden * 2) / 3 / 64) * 64 : 4 * hidden
-}
-
-/** Size of the vocabulary; GPT-2's where only the tokenizer's name is missing, since Megatron's examples use it. */
-function vocabularyOf(flags: Flags): { count: number; assumed: boolean } | undefined {
-  const given = numberFlag(flags, ['padded-vocab-size', 'vocab-size'])
-  if (given === 'unknown') return undefined
-  if (given !== undefined) return { count: given.value, assumed: false }
-  const named = ['tokenizer-type', 'vocab-file', 'tokenizer-model', 'tokenizer-name-or-path'].flatMap(
-    name => findFlag(flags, [name])?.value?.written ?? [],
-  )
-  const entry = VOCABULARIES.find(([pattern]) => named.some(text => pattern.test(text)))
-  if (entry !== undefined) return { count: entry[1], assumed: false }
-  return named.length === 0 ? { count: 50_257, assumed: true } : undefined
 }
 
 interface Experts {

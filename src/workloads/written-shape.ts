@@ -1,5 +1,6 @@
 import { activeParameters, countParameters, type Model, type ModelKind, type TransformerShape } from '../model.ts'
 import { type Sourced, sourced } from '../sourced.ts'
+import { type Given, known } from './flags.ts'
 
 /** The network that flags or a configuration describe by its dimensions; `learnedPositions` is the length of their table. */
 export function modelOfShape(
@@ -40,4 +41,44 @@ export function gpt2Shape(
     contextLength,
     tiedEmbeddings: true,
   }
+}
+
+/** A transformer as a configuration writes it, its values as given; `feedForward` and all after it may be left out. */
+export interface WrittenTransformer {
+  readonly layers: Given<number>
+  readonly hidden: Given<number>
+  readonly heads: Given<number>
+  readonly vocabulary: Given<number>
+  readonly contextLength: Given<number>
+  readonly feedForward: Given<number>
+  readonly keyValueHeads?: Given<number>
+  readonly headSize?: Given<number>
+  readonly gatedFeedForward: boolean
+  readonly tiedEmbeddings: boolean
+  /** A table of positions that is learned, as long as the context. */
+  readonly learnsPositions: boolean
+}
+
+/** The network that was written, its parameters counted; undefined where a dimension is given but not known, or left out. */
+export function modelOfTransformer(family: string, written: WrittenTransformer): Sourced<Model> | undefined {
+  const { layers, hidden, heads, vocabulary, contextLength, feedForward, keyValueHeads, headSize } = written
+  const all = [layers, hidden, heads, vocabulary, contextLength, feedForward]
+  if (all.some(value => value === 'unknown' || value === undefined) || [keyValueHeads, headSize].includes('unknown'))
+    return undefined
+  const numberOf = (given: Given<number>): number => known(given)?.value ?? Number.NaN
+  const shape: TransformerShape = {
+    layers: numberOf(layers),
+    hidden: numberOf(hidden),
+    heads: numberOf(heads),
+    keyValueHeads: known(keyValueHeads)?.value ?? numberOf(heads),
+    headSize: known(headSize)?.value ?? numberOf(hidden) / numberOf(heads),
+    feedForward: numberOf(feedForward),
+    gatedFeedForward: written.gatedFeedForward,
+    vocabulary: numberOf(vocabulary),
+    contextLength: numberOf(contextLength),
+    tiedEmbeddings: written.tiedEmbeddings,
+  }
+  const name = `${family} ${shape.layers}x${shape.hidden}`
+  const positions = written.learnsPositions ? shape.contextLength : 0
+  return modelOfShape(name, 'decoder', shape, positions, `parameters of ${name} by its configuration`)
 }

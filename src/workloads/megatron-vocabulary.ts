@@ -1,0 +1,24 @@
+import { type Flags, findFlag, numberFlag } from './flags.ts'
+
+/** Tokens known to the tokenizers that arguments.py can name, and to the vocabulary files that come with them. */
+const VOCABULARIES: readonly (readonly [RegExp, number])[] = [
+  [/gpt2|GPT2BPE/, 50_257],
+  [/llama-?2|Llama2/i, 32_000],
+  [/llama-?3|Llama3/i, 128_256],
+  // EleutherAI/gpt-neox-20b, tokenizer.json with its added tokens.
+  [/20B_tokenizer|gpt-neox-20b/i, 50_277],
+  [/bert-large-uncased|bert-base-uncased|uncased-vocab|BertWordPieceLowerCase/, 30_522],
+]
+
+/** Size of the vocabulary; GPT-2's where only the tokenizer's name is missing, since Megatron's examples use it. */
+export function vocabularyOf(flags: Flags): { count: number; assumed: boolean } | undefined {
+  const given = numberFlag(flags, ['padded-vocab-size', 'vocab-size'])
+  if (given === 'unknown') return undefined
+  if (given !== undefined) return { count: given.value, assumed: false }
+  const named = ['tokenizer-type', 'vocab-file', 'tokenizer-model', 'tokenizer-name-or-path'].flatMap(
+    name => findFlag(flags, [name])?.value?.written ?? [],
+  )
+  const entry = VOCABULARIES.find(([pattern]) => named.some(text => pattern.test(text)))
+  if (entry !== undefined) return { count: entry[1], assumed: false }
+  return named.length === 0 ? { count: 50_257, assumed: true } : undefined
+}

@@ -1,7 +1,7 @@
 import { type Candidate, findCandidates } from './candidates.ts'
 import type { Config } from './config.ts'
 import { warnOfConfig } from './config-warnings.ts'
-import { clusterOf, knowsPartitions, preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
+import { clusterOf, commonGpuNames, knowsPartitions, preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
 import type { Job } from './job.ts'
 import { adviseOn } from './missing-facts.ts'
 import { listPrices } from './prices/index.ts'
@@ -10,7 +10,7 @@ import type { Tables } from './pricing-data.ts'
 import { type Quote, quoteCandidate } from './quote.ts'
 import { predictRuntime } from './runtimes/index.ts'
 import type { Working } from './runtimes/runtime-model.ts'
-import { formatDuration } from './units.ts'
+import { countOf, formatDuration, formatMoney, formatPercent } from './units.ts'
 import type { Warning } from './warning.ts'
 import type { Workload } from './workload.ts'
 import { readWorkloads } from './workloads/index.ts'
@@ -19,6 +19,8 @@ import type { ReferredFiles } from './workloads/workload-reader.ts'
 /** A job with what it computes and what that takes and costs on each candidate; as written comes first. */
 export interface Fare {
   readonly job: Job
+  /** The common names of the GPU types that the job names, by the names as written. */
+  readonly gpuNames: ReadonlyMap<string, string>
   readonly workloads: readonly Workload[]
   readonly quotes: readonly Quote[]
   readonly warnings: readonly Warning[]
@@ -68,24 +70,30 @@ const mostRemembered = 500
 
 /** What a job takes and costs as written and on every other candidate. */
 export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: Config, memory?: QuoteMemory): Fare {
-  const { workloads, warnings } = readWorkloads(job, files, tables.models)
+  const { workloads, warnings } = readWorkloads(job, files, tables.models, tables.datasets)
   const prices = listPrices(tables, preferencesOf(job, config))
   const quote = () => quoteAll(job, workloads, tables, config)
   const { candidates, quotes } = memory?.recall(job, workloads, config, quote) ?? quote()
-  const runtime = quotes.find(quote => quote.candidate.asRequested)?.runtime
+  const asWritten = quotes.find(quote => quote.candidate.asRequested)
   const cluster = clusterOf(job, config.clusters)
   const areKnown = job.roles.every(role => role.gpuCount.value === 0 || knowsPartitions(cluster, role))
   return {
     job,
+    gpuNames: commonGpuNames(job, tables.gpus, prices),
     workloads,
     quotes,
     warnings: [
-      ...job.warnings.filter(({ code }) => code !== 'gpu-type-hint-only' || !areKnown),
+      ...withIdleCost(
+        job.warnings.filter(({ code }) => code !== 'gpu-type-hint-only' || !areKnown),
+        job,
+        asWritten,
+      ),
+      ...strandedGpus(job, asWritten),
       ...warnOfGpuTypes(job, tables.gpus, prices, config, requestedGpus(candidates)),
       ...warnOfConfig(job, config, tables),
-      ...warnings,
-      ...adviseOn(job, workloads, runtime),
-      ...limitWarnings(quotes),
+      ...withIdleCost(warnings, job, asWritten),
+      ...adviseOn(job, workloads, asWritten?.runtime),
+      ...limitWarnings(asWritten),
     ],
   }
 }
@@ -126,9 +134,33 @@ export function tiersOf(candidate: Candidate): readonly Tier[] {
   return candidate.asRequested && canRun(candidate) ? ['on-demand', 'spot'] : ['on-demand']
 }
 
+/** What the GPUs that have nothing to do cost an hour, where the price is known. */
+function withIdleCost(warnings: readonly Warning[], job: Job, asWritten: Quote | undefined): readonly Warning[] {
+  const gpus = job.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0)
+  const { usdPerHour, concurrentTasks } = asWritten ?? {}
+  if (usdPerHour === undefined || concurrentTasks === undefined || gpus === 0) return warnings
+  return warnings.map(warning => {
+    if (warning.idleGpus === undefined) return warning
+    const idleUsd = (usdPerHour * warning.idleGpus * concurrentTasks) / gpus
+    return { ...warning, text: `${warning.text}; ${formatMoney(idleUsd)} an hour buy nothing` }
+  })
+}
+
+/** GPUs of machines that are taken whole on request and were not asked for. */
+function strandedGpus(job: Job, asWritten: Quote | undefined): readonly Warning[] {
+  if (asWritten === undefined) return []
+  return asWritten.candidate.placements.flatMap(({ role, machine, machineCount, gpuCount }): Warning[] => {
+    const exclusive = job.roles.some(({ name, exclusive }) => name === role && exclusive)
+    const paid = machineCount * machine.gpuCount
+    if (!exclusive || paid <= gpuCount) return []
+    const share = formatPercent((paid - gpuCount) / paid)
+    const text = `${role}: of the ${paid} GPUs of ${countOf(machineCount, 'whole node')} (${machine.name}) ${gpuCount} are asked for: ${share} of the price is for the others`
+    return [{ code: 'exclusive-whole-node', text, idleGpus: paid - gpuCount }]
+  })
+}
+
 /** A run that its own time limit may cut off. */
-function limitWarnings(quotes: readonly Quote[]): readonly Warning[] {
-  const asWritten = quotes.find(quote => quote.candidate.asRequested)
+function limitWarnings(asWritten: Quote | undefined): readonly Warning[] {
   const { stop, runtime } = asWritten ?? {}
   if (stop === undefined || runtime === undefined || runtime.basis === 'limit') return []
   const limit = formatDuration(stop.limitSeconds)

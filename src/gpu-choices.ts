@@ -1,5 +1,14 @@
 import type { Cluster, Config, Pool } from './config.ts'
-import { findGpus, type Gpu, gpusWithSlices, migProfileIn, nearestGpuNames, sliceOf, type UnknownGpu } from './gpu.ts'
+import {
+  commonGpuName,
+  findGpus,
+  type Gpu,
+  gpusWithSlices,
+  migProfileIn,
+  nearestGpuNames,
+  sliceOf,
+  type UnknownGpu,
+} from './gpu.ts'
 import type { GpuTypeBasis, Job, Role } from './job.ts'
 import type { PriceList } from './prices/index.ts'
 import type { Warning } from './warning.ts'
@@ -35,6 +44,17 @@ export function requestedDevices(role: Role, gpus: readonly Gpu[], prices: Price
   // A hint or a constraint may be about something else than GPUs; a type that is asked for by name may not.
   const known = devices.filter(device => device.gpu.vendor !== 'unknown')
   return known.length > 0 || !saysType(role.gpuType.basis) ? known : devices
+}
+
+/** The common names of the types that a job names, by the names as written; without those that no table knows. */
+export function commonGpuNames(job: Job, gpus: readonly Gpu[], prices: PriceList): ReadonlyMap<string, string> {
+  const written = job.roles.flatMap(role => role.gpuType.names.map(({ value }) => value))
+  return new Map(
+    written.flatMap((name): [string, string][] => {
+      const common = commonGpuName(name, gpus) ?? prices.machinesNamed(name)[0]?.gpu.name
+      return common === undefined ? [] : [[name, common]]
+    }),
+  )
 }
 
 /** What only the table of GPUs shows of the types a job names: one that it does not have, or a name of several. */
@@ -193,5 +213,7 @@ function unknownTypeWarning(name: string, { scheduler }: Job, gpus: readonly Gpu
 function ambiguousTypeWarning(names: readonly string[], devices: readonly Device[]): Warning {
   const types = devices.map(device => device.gpu.name).join(' or ')
   const said = names.length > 0 ? names.join(', ') : 'the slice asked for'
-  return { code: 'gpu-type-ambiguous', text: `${said} may be ${types}: each has a row of its own` }
+  // What one name leaves open is its memory or form; several names are several types.
+  const code = names.length === 1 ? 'gpu-variant-open' : 'gpu-type-ambiguous'
+  return { code, text: `${said} may be ${types}: each has a row of its own` }
 }

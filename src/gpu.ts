@@ -88,6 +88,33 @@ export function findGpus(name: string, gpus: readonly Gpu[]): readonly Gpu[] {
   return []
 }
 
+/**
+ * The one name for all spellings of a GPU type: family and memory, `a100-80gb`, without the memory where the spelling leaves it
+ * open (`a100`, `h100`) and without the form factor (`-pcie`). Undefined where it means no known family, or several.
+ */
+export function commonGpuName(name: string, gpus: readonly Gpu[]): string | undefined {
+  const found = findGpus(name, gpus)
+  const families = new Set(found.map(gpu => familyOf(gpu.name)))
+  const memories = new Set(found.map(gpu => memoryIn(gpu.name)))
+  const [family] = families
+  const [memory = ''] = memories
+  if (family === undefined || families.size > 1) return undefined
+  const leavesOpen =
+    memories.size > 1 || squash(withoutMaker(name.toLowerCase()).replace(formFactor, '')) === squash(family)
+  return leavesOpen ? family : family + memory
+}
+
+function familyOf(name: string): string {
+  return name.replace(memoryEnding, '').replace(formFactor, '')
+}
+
+function memoryIn(name: string): string {
+  return memoryEnding.exec(name)?.[0] ?? ''
+}
+
+const memoryEnding = /-\d+gb$/
+const formFactor = /-(?:pcie|sxm\d?)$/
+
 /** The known names that look most like this one, for messages; never an answer. */
 export function nearestGpuNames(name: string, gpus: readonly Gpu[], count = 3): readonly string[] {
   const key = squash(withoutMaker(name.toLowerCase()))

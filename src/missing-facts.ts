@@ -16,7 +16,22 @@ export function adviseOn(job: Job, workloads: readonly Workload[], runtime: Runt
   if (!hasGpus || job.endless || (runtime !== undefined && runtime.basis !== 'limit')) return []
   const facts = missingFacts(workloads)
   const lines = facts.map(({ key, example }) => asLine(job, key, example)).join(' and ')
-  return [{ code: 'no-training-facts', text: `${sayMissing(facts)}: a line such as ${lines} makes this an estimate` }]
+  return [
+    {
+      code: saysNothing(workloads) ? 'no-training-facts' : 'no-estimate',
+      text: `${sayMissing(facts)}: a line such as ${lines} makes this an estimate`,
+    },
+  ]
+}
+
+/** Whether no run is understood, or none that trains says how long. */
+function saysNothing(workloads: readonly Workload[]): boolean {
+  const trained = workloads.filter(each => each.purpose === 'train')
+  return trained.length === workloads.length && trained.every(isWithoutLength)
+}
+
+function isWithoutLength({ steps, epochs, samples, tokens }: Workload): boolean {
+  return (steps ?? epochs ?? samples ?? tokens) === undefined
 }
 
 function missingFacts(workloads: readonly Workload[]): readonly MissingFact[] {

@@ -7,10 +7,12 @@ export type WarningCode =
   | 'configuration'
   | 'gpu-type-hint-only'
   | 'gpu-type-ambiguous'
+  | 'gpu-variant-open'
   | 'gpu-count-inferred'
   | 'gpu-count-unknown'
   | 'exclusive-whole-node'
   | 'directive-ignored'
+  | 'directive-cut'
   | 'variable-in-directive'
   | 'time-format-trap'
   | 'conflict'
@@ -18,6 +20,7 @@ export type WarningCode =
   | 'unknown-arguments'
   | 'fractional-gpu'
   | 'no-training-facts'
+  | 'no-estimate'
   | 'autoscaling-range'
   | 'long-running-service'
   | 'multiple-runs'
@@ -39,5 +42,7 @@ export type WarningCode =
 export interface Warning {
   readonly code: WarningCode
   readonly text: string
+  /** GPUs that a task holds and does not use. */
+  readonly idleGpus?: number
   readonly place?: Place
 }

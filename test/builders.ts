@@ -86,7 +86,7 @@ export function jobOf(more: Partial<Job> = {}): Job {
 }
 
 export function fareWith(quotes: Fare['quotes'], more: Partial<Fare> = {}): Fare {
-  return { job: jobOf(), workloads: [], quotes, warnings: [], ...more }
+  return { job: jobOf(), gpuNames: new Map(), workloads: [], quotes, warnings: [], ...more }
 }
 
 /** A runtime of whole hours. */

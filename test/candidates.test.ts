@@ -703,7 +703,7 @@ describe('warnings about GPU types', () => {
 
   test('name the types of an ambiguous name', () => {
     expect(warningsOf(jobOf([{ gpus: ['v100'] }]))).toEqual([
-      ['gpu-type-ambiguous', 'v100 may be v100-16gb or v100-32gb: each has a row of its own'],
+      ['gpu-variant-open', 'v100 may be v100-16gb or v100-32gb: each has a row of its own'],
     ])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findGpus, gpusWithSlices, migProfileIn, nearestGpuNames, sliceOf } from '../src/gpu.ts'
+import { commonGpuName, findGpus, gpusWithSlices, migProfileIn, nearestGpuNames, sliceOf } from '../src/gpu.ts'
 import { readTables } from '../src/pricing-data.ts'
 
 const { gpus } = readTables('pricing-data')
@@ -163,4 +163,25 @@ test('an MI250X is the die that schedulers count: half of the card', () => {
   const die = gpuNamed('mi250x')
   expect(die.memoryBytes).toBe(64 * 2 ** 30)
   expect(die.flopsPerSecond.fp16).toBe(191.5e12)
+})
+
+describe('the common name of a GPU type', () => {
+  test.each([
+    ['NVIDIA-A100-SXM4-80GB', 'a100-80gb'],
+    ['nvidia_a100_80gb_pcie', 'a100-80gb'],
+    ['NVIDIA-H100-80GB-HBM3', 'h100-80gb'],
+    ['A100', 'a100'],
+    ['h100', 'h100'],
+    ['nvidia_h100_pcie', 'h100'],
+    ['v100-32gb', 'v100-32gb'],
+    ['v100l', 'v100-32gb'],
+    ['Tesla-V100', 'v100'],
+    ['a100_3g.20gb', 'a100-40gb'],
+    ['rtxa6000', 'a6000'],
+    ['mi250x', 'mi250x'],
+    ['zx9000', undefined],
+    ['1g.10gb', undefined],
+  ])('%s is %s', (name, common) => {
+    expect(commonGpuName(name, gpus)).toBe(common)
+  })
 })

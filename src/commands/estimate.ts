@@ -15,7 +15,7 @@ export interface EstimateOptions extends OutputOptions<QuoteFormat> {
   readonly color: boolean
 }
 
-/** Reads manifests and prints what they take and cost; submits nothing. */
+/** Reads manifests and prints what they take and cost; submits nothing. Answers 5 where one says nothing of the machine it would get. */
 export async function estimate(
   paths: readonly string[],
   options: EstimateOptions,
@@ -27,7 +27,8 @@ export async function estimate(
     throw error
   })
   await showQuotes(quoted, options, terminal, 'stdout')
-  return 0
+  const warnings = quoted.flatMap(({ fares }) => fares.flatMap(fare => fare.warnings))
+  return warnings.some(({ code }) => code === 'no-directives') ? 5 : 0
 }
 
 /** Tells programs what is wrong, where they would have read the quote. */

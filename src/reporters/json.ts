@@ -2,7 +2,8 @@ import type { Placement } from '../candidates.ts'
 import type { Fault } from '../errors.ts'
 import { visibleJson } from '../escaping.ts'
 import { canRun, type Fare } from '../fare.ts'
-import type { Role } from '../job.ts'
+import { gpusAtOnce } from '../gpus-in-use.ts'
+import type { Job, Role } from '../job.ts'
 import { totalToApprove } from '../policy.ts'
 import type { Price } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
@@ -46,21 +47,22 @@ function jobOf(fare: Fare): object {
     kind: job.kind,
     endless: job.endless,
     destination: job.destination,
-    roles: job.roles.map(roleOf),
-    totals: totalsOf(job.roles),
+    roles: job.roles.map(role => roleOf(role, fare.gpuNames)),
+    totals: totalsOf(job),
     workloads: fare.workloads.map(workloadOf),
     quotes: fare.quotes.map(quoteOf),
     warnings: fare.warnings,
   }
 }
 
-function roleOf(role: Role): object {
+function roleOf(role: Role, gpuNames: Fare['gpuNames']): object {
   return {
     name: role.name,
     replicas: role.replicas,
+    replicaRange: role.replicaRange,
     gpusPerReplica: role.gpusPerReplica,
     gpuCount: role.gpuCount,
-    gpuTypes: role.gpuType.names,
+    gpuTypes: role.gpuType.names.map(name => ({ ...name, gpu: gpuNames.get(name.value) })),
     gpuTypeBasis: role.gpuType.basis,
     deviceShare: role.deviceShare,
     otherAccelerators: role.otherAccelerators,
@@ -75,24 +77,34 @@ function roleOf(role: Role): object {
 }
 
 /** Most GPUs held at one time, and GPU-hours if every task runs until its limit. */
-function totalsOf(roles: readonly Role[]): object {
+function totalsOf(job: Job): object {
+  const { roles, turns } = job
+  const gpus = gpusAtOnce(job)
   const limits = roles.map(role =>
     role.timeLimitSeconds === undefined
       ? undefined
-      : (role.gpuCount.value * role.tasks * role.timeLimitSeconds.value) / secondsPerHour,
+      : (role.gpuCount.value *
+          (role.limitSpansTasks === true ? role.concurrentTasks : role.tasks) *
+          role.timeLimitSeconds.value) /
+        secondsPerHour,
   )
   return {
-    gpus: roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
+    gpus,
     gpuHoursAtLimit: limits.includes(undefined)
       ? undefined
-      : limits.reduce((sum: number, hours) => sum + (hours ?? 0), 0),
+      : Math.min(
+          limits.reduce((sum: number, hours) => sum + (hours ?? 0), 0),
+          turns?.limitSeconds === undefined ? Number.POSITIVE_INFINITY : (gpus * turns.limitSeconds) / secondsPerHour,
+        ),
   }
 }
 
 function workloadOf(workload: Workload): object {
-  const { model, ...rest } = workload
+  const { model, parallelism, processes, ...rest } = workload
   return {
     ...rest,
+    processes,
+    ...(parallelism !== undefined && { parallelism: withDataParallel(parallelism, processes) }),
     ...(model !== undefined && {
       model: {
         value: {
@@ -105,6 +117,15 @@ function workloadOf(workload: Workload): object {
       } satisfies Sourced<object>,
     }),
   }
+}
+
+/** Copies of the model that are trained side by side: what the processes leave over the other ways to split. */
+function withDataParallel(
+  { value, origin }: NonNullable<Workload['parallelism']>,
+  processes: Workload['processes'],
+): Sourced<object> {
+  const copies = (processes?.value ?? Number.NaN) / (value.tensor * value.pipeline * value.context)
+  return { value: { ...value, ...(Number.isInteger(copies) && { data: copies }) }, origin }
 }
 
 function quoteOf(quote: Quote): object {

@@ -25,10 +25,24 @@ const Text = sourcedOf(z.string())
 
 const Role = z.strictObject({
   name: z.string(),
-  replicas: Count,
+  replicas: Count.describe('nodes of Slurm, pods of Kubernetes'),
+  replicaRange: z
+    .strictObject({ smallest: z.number(), largest: z.number() })
+    .optional()
+    .describe('what an autoscaler, an elastic job or a range of nodes may make of the replicas'),
   gpusPerReplica: Count,
   gpuCount: Count.describe('GPUs of one task, all replicas together'),
-  gpuTypes: z.array(Text).describe('as the manifest writes them; several where any will do'),
+  gpuTypes: z
+    .array(
+      z.strictObject({
+        ...Text.shape,
+        gpu: z
+          .string()
+          .optional()
+          .describe('the one name for all spellings: a100-80gb, a100 where the memory is open; absent where unknown'),
+      }),
+    )
+    .describe('as the manifest writes them; several where any will do'),
   gpuTypeBasis: z.string(),
   deviceShare: z
     .strictObject({ kind: z.string(), profile: z.string().optional(), share: z.number().optional() })
@@ -73,6 +87,7 @@ const Workload = z.strictObject({
   loraRank: Count.optional(),
   parallelism: sourcedOf(
     z.strictObject({
+      data: z.number().optional().describe('copies of the model side by side'),
       tensor: z.number(),
       pipeline: z.number(),
       interleave: z.number(),
@@ -184,7 +199,14 @@ export const ReportDocument = z.strictObject({
       totals: z.strictObject({ gpus: z.number(), gpuHoursAtLimit: z.number().optional() }),
       workloads: z.array(Workload),
       quotes: z.array(Quote).describe('as written first'),
-      warnings: z.array(z.strictObject({ code: z.string(), text: z.string(), place: Place.optional() })),
+      warnings: z.array(
+        z.strictObject({
+          code: z.string(),
+          text: z.string(),
+          place: Place.optional(),
+          idleGpus: z.number().optional().describe('GPUs of one task that are paid and not used'),
+        }),
+      ),
     }),
   ),
   totalUsdToApprove: z.number().optional().describe('P90 total as written, or the time limit’s bound'),

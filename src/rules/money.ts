@@ -132,7 +132,7 @@ export const unknownCost: Rule = {
 export function describeUnknown(subject: Subject): { readonly message: string; readonly remedy: string } {
   const { asWritten, fare, money, config } = subject
   const missing = new Set(asWritten.flatMap(({ cost }) => (cost.kind === 'unknown' ? cost.missing : [])))
-  const advice = fare.warnings.findLast(({ code }) => code === 'no-training-facts')?.text
+  const advice = fare.warnings.findLast(({ code }) => code === 'no-estimate' || code === 'no-training-facts')?.text
   const hasPrice = largest(asWritten.map(quote => quote.usdPerHour)) !== undefined
   const bound =
     money.upperBoundUsd === undefined

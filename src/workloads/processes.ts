@@ -1,6 +1,7 @@
 import type { CommandLine, Launch } from '../command-lines.ts'
 import { describePlace } from '../errors.ts'
 import type { Role } from '../job.ts'
+import { baseName } from '../launchers.ts'
 import { type Sourced, sourced } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 
@@ -59,11 +60,26 @@ export function countProcesses(commandLine: CommandLine, peers: Peers): Sourced<
   if (processes !== undefined) return counted(processes, `${processes} processes`)
   const included = launch.launcher === 'deepspeed' ? includedGpus(launch) : undefined
   if (included !== undefined) return counted(included, `${included} GPUs included`)
-  const gpusOnNode = Math.min(peers.gpusPerMachine, visibleGpus(commandLine) ?? peers.gpusPerMachine)
+  const gpusOnNode = gpusOnMachine(commandLine, peers)
   const perNode = processesPerNode ?? (takesAllGpus(launch) ? gpusOnNode : undefined)
   const machines = nodes ?? machinesWithoutWord(launch, peers)
   if (perNode === undefined || perNode === 0 || machines === undefined) return undefined
   return counted(machines * perNode, `${machines} nodes x ${perNode} processes`)
+}
+
+/** GPUs of one machine that a program can see. */
+export function gpusOnMachine(commandLine: CommandLine, peers: Peers): number {
+  return Math.min(peers.gpusPerMachine, visibleGpus(commandLine) ?? peers.gpusPerMachine)
+}
+
+/** Processes of a command that itself launches one for each GPU it sees; undefined where several machines have to agree. */
+export function processesOfAllGpus(commandLine: CommandLine, peers: Peers): Sourced<number> | undefined {
+  const gpus = gpusOnMachine(commandLine, peers)
+  if (peers.machines !== 1 || gpus === 0) return undefined
+  return sourced(gpus, {
+    kind: 'computed',
+    formula: `one process for each of ${gpus} GPUs (${baseName(commandLine.program)})`,
+  })
 }
 
 /** GPUs that `CUDA_VISIBLE_DEVICES=0,1` leaves visible; undefined where it is not set. */
@@ -132,6 +148,7 @@ export function compareWithRequest(
       code: 'idle-gpus',
       text: `${peers.gpuCount} GPUs are requested, ${launcher} starts ${processes} ${processes === 1 ? 'process' : 'processes'}: ${idle} ${idle === 1 ? 'GPU has' : 'GPUs have'} nothing to do`,
       place,
+      idleGpus: idle,
     })
   }
   return warnings

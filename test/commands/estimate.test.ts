@@ -7,6 +7,8 @@ import { describeTerminal } from '../../src/terminal.ts'
 const options: EstimateOptions = { format: [{ format: 'json' }], color: false }
 const nothing = { schedulerArguments: [], scriptArguments: [] }
 
+let exitCode: number
+
 /** What it prints for these paths and options of sbatch. */
 async function printed(paths: readonly string[], schedulerArguments: readonly string[] = []): Promise<string> {
   const stdout = new PassThrough()
@@ -14,7 +16,7 @@ async function printed(paths: readonly string[], schedulerArguments: readonly st
     { stdin: new PassThrough(), stdout, stderr: new PassThrough() },
     { HOME: '/nowhere' },
   )
-  await estimate(paths, options, { ...nothing, schedulerArguments }, terminal)
+  exitCode = await estimate(paths, options, { ...nothing, schedulerArguments }, terminal)
   return String(stdout.read())
 }
 
@@ -22,6 +24,14 @@ describe('estimate', () => {
   test('prices the command of --wrap without a file', async () => {
     const report = JSON.parse(await printed([], ['--wrap=python train.py', '--gres=gpu:t4:2', '-t', '2:00:00']))
     expect(report.jobs[0]).toMatchObject({ name: 'wrap', totals: { gpus: 2, gpuHoursAtLimit: 4 } })
+  })
+
+  test('ends with 5 where nothing says what machine the script would get', async () => {
+    const run = 'test/cases/bad-08-shell-without-sbatch/run.sh'
+    await printed([run])
+    expect(exitCode).toBe(5)
+    await printed([run], ['--gres=gpu:8'])
+    expect(exitCode).toBe(0)
   })
 
   test('refuses a file beside --wrap, as sbatch does, and no file at all', async () => {

@@ -61,6 +61,7 @@ const fits = {
 } as const
 const training: Fare = {
   job,
+  gpuNames: new Map(),
   workloads: [workload],
   quotes: [
     quoteOn('a100-80gb', hours(1.8, 2.2, 2.7), { asRequested: true, fit: fits }),

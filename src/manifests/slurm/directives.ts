@@ -17,10 +17,11 @@ export interface DirectiveWord extends Word {
   readonly end: number
 }
 
-/** A line that has the look of a directive and does nothing, or some part of one. */
+/** A line that has the look of a directive and does nothing, or the part of one that is cut off. */
 export interface Ignored {
   readonly place: Place
   readonly reason: string
+  readonly isPart?: true
 }
 
 /** What the head of a script says to sbatch. */
@@ -147,8 +148,8 @@ export function splitWords(line: Line, from: number, file: string): SplitLine {
       const cut = comment !== undefined && word.end > at && /^[^\s#]/.test(comment)
       const lost = `"" ends the line: ${line.text.slice(word.end).trim()} is not read`
       const hidden = comment === undefined && line.text.slice(word.end).trim() !== ''
-      if (cut) return done({ comment, ignored: { place: place(word.end), reason } })
-      return done(hidden ? { ignored: { place: place(word.end), reason: lost } } : { comment })
+      if (cut) return done({ comment, ignored: { place: place(word.end), reason, isPart: true } })
+      return done(hidden ? { ignored: { place: place(word.end), reason: lost, isPart: true } } : { comment })
     }
     at = word.end
   }
@@ -190,18 +191,18 @@ function readWord(line: string, from: number): RawWord {
   return { text, end: Math.min(at, line.length), comment: false, openQuote }
 }
 
-/** Directives below the first command; those in here-documents are text for another program. */
+/** Directives below the first command; those in here-documents and in the argument of a no-op (`: '…'`) are text. */
 function ignoredAfterCommands(script: string, from: number, file: string): readonly Ignored[] {
   const first = script.indexOf('\n#SBATCH', from)
   if (first === -1) return []
   const lines: number[] = []
-  let hereDocument: string | undefined
+  let isEnd: ((text: string) => boolean) | undefined
   for (const line of eachLine(script)) {
     if (line.start < from) continue
-    if (hereDocument !== undefined) {
-      if (line.text.trim() === hereDocument) hereDocument = undefined
+    if (isEnd !== undefined) {
+      if (isEnd(line.text)) isEnd = undefined
     } else {
-      hereDocument = /<<-?\s*(["']?)\\?(\w+)\1/.exec(line.text)?.[2]
+      isEnd = endOfText(line.text)
       if (/^#SBATCH\s*-/.test(line.text)) lines.push(line.number)
     }
   }
@@ -211,4 +212,12 @@ function ignoredAfterCommands(script: string, from: number, file: string): reado
   return [
     { place: { file, line, column: 1 }, reason: `${where} below the first command, where sbatch no longer looks` },
   ]
+}
+
+/** Where a line begins a text of several lines that is no part of the script's own: how its last line is known. */
+function endOfText(line: string): ((text: string) => boolean) | undefined {
+  const word = /<<-?\s*(["']?)\\?(\w+)\1/.exec(line)?.[2]
+  if (word !== undefined) return text => text.trim() === word
+  const [, quote, rest] = /^\s*:\s+(["'])(.*)$/.exec(line) ?? []
+  return quote === undefined || rest?.includes(quote) ? undefined : text => text.includes(quote)
 }

@@ -80,7 +80,13 @@ export function readSbatch(input: SbatchInput): SbatchReading {
     faults: [...faults, ...unique(components.flatMap(component => checkTogether(component, faults.length === 0)))],
     warnings: [
       ...collected.warnings,
-      ...head.ignored.map((each): Warning => ({ code: 'directive-ignored', text: each.reason, place: each.place })),
+      ...head.ignored.map(
+        ({ isPart, reason, place }): Warning => ({
+          code: isPart === true ? 'directive-cut' : 'directive-ignored',
+          text: reason,
+          place,
+        }),
+      ),
       ...(head.hasOldName ? [oldName(input.file)] : []),
     ],
     directives: head.directives,

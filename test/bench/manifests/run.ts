@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { FaultsDocument, ReportDocument } from '../../../src/reporters/schema.ts'
+
+/** What a user, or a program, gets to see of one call. */
+export interface Answer {
+  readonly exitCode: number
+  /** Absent where the program refused. */
+  readonly report: ReportDocument | undefined
+  /** Everything that was written, for what a message has to say. */
+  readonly text: string
+  readonly seconds: number
+  readonly memoryMegabytes: number
+}
+
+const source = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url))
+const tsx = import.meta.resolve('tsx')
+/** Runs what was typed, and writes to a pipe of its own how much memory that took at most. */
+const program = `
+import { writeSync } from 'node:fs'
+import { run } from ${JSON.stringify(source)}
+process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)))
+process.exitCode = await run(process.argv.slice(1))
+`
+/** Past this a call counts as one that hangs. */
+const mostMilliseconds = 60_000
+
+/** Runs `gpufare estimate --format json` in a folder, with no configuration and nothing of Slurm in the environment. */
+export async function estimate(folder: string, file: string, invocation = ''): Promise<Answer> {
+  const { environment, schedulerArguments, scriptArguments } = readInvocation(invocation)
+  const home = mkdtempSync(join(tmpdir(), 'gpufare-bench-'))
+  const words = ['estimate', '--format', 'json', file, '--', ...schedulerArguments, '--', ...scriptArguments]
+  const start = performance.now()
+  const child = spawn(process.execPath, ['--import', tsx, '--input-type=module', '--eval', program, '--', ...words], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: home, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    timeout: mostMilliseconds,
+  })
+  const [stdout = '', stderr = '', kilobytes = ''] = await Promise.all(child.stdio.slice(1).map(textOf))
+  const exitCode =
+    child.exitCode ?? (await new Promise<number>(resolve => child.once('close', code => resolve(code ?? 130))))
+  rmSync(home, { recursive: true, force: true })
+  return {
+    exitCode,
+    report: reportIn(stdout),
+    text: stdout + stderr,
+    seconds: (performance.now() - start) / 1_000,
+    memoryMegabytes: Number(kilobytes) / 1_024,
+  }
+}
+
+async function textOf(stream: unknown): Promise<string> {
+  return stream instanceof Readable ? text(stream) : ''
+}
+
+/** The report, which has to be as its schema says; undefined where faults or nothing stand in its place. */
+function reportIn(stdout: string): ReportDocument | undefined {
+  if (stdout.trim() === '') return undefined
+  const document: unknown = JSON.parse(stdout)
+  return FaultsDocument.safeParse(document).success ? undefined : ReportDocument.parse(document)
+}
+
+/** `TP=2 sbatch --nodes=2 job.sbatch one two`: what is set, what the scheduler and what the script is given. */
+export function readInvocation(invocation: string): {
+  readonly environment: Readonly<Record<string, string>>
+  readonly schedulerArguments: readonly string[]
+  readonly scriptArguments: readonly string[]
+} {
+  const words = invocation.split(/\s+/).filter(word => word !== '')
+  const at = words.findIndex(word => word === 'sbatch' || word === 'kubectl')
+  const behind = at === -1 ? [] : words.slice(at + 1)
+  const file = behind.findIndex(word => /^[^-].*\.\w+$/.test(word))
+  const environment = words.slice(0, Math.max(0, at)).flatMap((word): [string, string][] => {
+    const [, name, value = ''] = /^(\w+)=(.*)$/.exec(word) ?? []
+    return name === undefined ? [] : [[name, value]]
+  })
+  return {
+    environment: Object.fromEntries(environment),
+    schedulerArguments: words[at] === 'sbatch' ? behind.slice(0, Math.max(0, file)) : [],
+    scriptArguments: file === -1 ? [] : behind.slice(file + 1),
+  }
+}

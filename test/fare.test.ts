@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { emptyConfig } from '../src/config.ts'
+import { fareOf } from '../src/fare.ts'
+import { manifestOf } from '../src/manifest.ts'
+import { readJobs } from '../src/manifests/index.ts'
+import { readTables } from '../src/pricing-data.ts'
+import { tablesFolder } from '../src/quoted-manifests.ts'
+import { sourced } from '../src/sourced.ts'
+
+/** A cluster whose nodes have eight GPUs at $2 an hour each. */
+const config = {
+  ...emptyConfig,
+  clusters: [
+    {
+      name: 'lab',
+      scheduler: 'slurm' as const,
+      pools: [
+        {
+          name: 'h100',
+          gpu: 'h100',
+          gpusPerNode: 8,
+          spot: false,
+          gresType: 'h100',
+          resourceName: 'gpu',
+          usdPerGpuHour: sourced(2, { kind: 'config', place: { file: 'gpufare.yaml' } }),
+        },
+      ],
+    },
+  ],
+}
+
+function textsOf(code: string, options: string, body: string): readonly string[] {
+  const text = `#!/bin/bash\n#SBATCH -p h100 -t 60 ${options}\n${body}\n`
+  const [job] = readJobs(manifestOf('job', new TextEncoder().encode(text)))
+  if (job === undefined) throw new Error('no job')
+  const { warnings } = fareOf(job, new Map(), readTables(tablesFolder), config)
+  return warnings.filter(warning => warning.code === code).map(warning => warning.text)
+}
+
+describe('what is paid and not used', () => {
+  test('has its price an hour', () => {
+    const [text] = textsOf('idle-gpus', '--gres=gpu:h100:4', 'torchrun --nproc_per_node 1 run_clm.py --max_steps 9')
+    expect(text).toMatch(/3 GPUs have nothing to do; \$6.00 an hour buy nothing$/)
+  })
+
+  test('of an array, for all tasks at one time', () => {
+    const body = 'torchrun --nproc_per_node 1 run_clm.py --max_steps 9'
+    expect(textsOf('idle-gpus', '--gres=gpu:h100:4 -a 0-9%5', body)[0]).toMatch(/\$30.00 an hour buy nothing$/)
+  })
+
+  test('of whole nodes is what nobody asked for', () => {
+    const [, stranded] = textsOf('exclusive-whole-node', '-N2 --exclusive --gres=gpu:h100:2', 'srun python train.py')
+    expect(stranded).toMatch(/^job: of the 16 GPUs of 2 whole nodes \(.*\) 4 are asked for: 75 % of the price/)
+    expect(textsOf('exclusive-whole-node', '--exclusive --gres=gpu:h100:8', 'srun python train.py')).toHaveLength(1)
+  })
+})

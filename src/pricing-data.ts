@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openTable, type Table } from './csv.ts'
+import { type DatasetTable, openDatasets } from './dataset.ts'
 import { type Gpu, gpuOf } from './gpu.ts'
 import { findModelLine, type ModelTable, modelOf } from './model.ts'
 import { once } from './once.ts'
@@ -11,6 +12,7 @@ import type { Calibration } from './throughput/pace.ts'
 export interface Tables {
   readonly gpus: readonly Gpu[]
   readonly models: ModelTable
+  readonly datasets: DatasetTable
   readonly prices: Table
   readonly networks: Table
   /** Constants of the runtime model and the published runs they were fitted on. */
@@ -22,11 +24,13 @@ export function readTables(folder: string): Tables {
   const text = once((file: string) => readFileSync(join(folder, file), 'utf8'))
   const table = once((file: string) => openTable(text(file)))
   const calibration = once((file: string) => readCalibration(table(file), table('measured-runs.csv')))
+  const datasets = once((file: string) => openDatasets(table(file).rows()))
   const gpus = once((file: string) => table(file).rows().map(gpuOf))
   // Many manifests of one call may name the same model.
   const find = once((spelling: string) => findModelIn(text('models.csv'), spelling))
   return {
     models: { find },
+    datasets: { find: spelling => datasets('datasets.csv').find(spelling) },
     get gpus() {
       return gpus('gpus.csv')
     },

@@ -40,6 +40,7 @@ const line = [
   'pipe',
   'manifest',
   'model',
+  'dataset',
   'workload',
   'gpus-in-use',
   'training-work',

@@ -80,6 +80,13 @@ function computed(value: number, formula: string): Sourced<number> {
   return sourced(value, { kind: 'computed', formula })
 }
 
+/** What follows from a length that was assumed is no more than assumed. */
+function following(value: number, formula: string, { origin }: Sourced<number>): Sourced<number> {
+  return origin.kind === 'assumed'
+    ? sourced(value, { kind: 'assumed', reason: `${formula}; ${origin.reason}` })
+    : computed(value, formula)
+}
+
 /** Processes that each see other data: those of one model replica share theirs. */
 function dataParallelRanks(workload: Workload): number | undefined {
   if (workload.processes === undefined) return undefined
@@ -124,14 +131,18 @@ function deriveSteps(workload: Workload): Workload {
     const formula = `${samples.value} samples${epochs === undefined ? '' : ` x ${passes} epochs`} / ${globalBatch.value} a step`
     return {
       ...workload,
-      steps: computed(Math.max(1, Math.floor((samples.value * passes) / globalBatch.value)), formula),
+      steps: following(Math.max(1, Math.floor((samples.value * passes) / globalBatch.value)), formula, samples),
     }
   }
   if (tokens === undefined || sequenceLength === undefined) return workload
   const formula = `${tokens.value} tokens / (${globalBatch.value} x ${sequenceLength.value} a step)`
   return {
     ...workload,
-    steps: computed(Math.max(1, Math.round(tokens.value / (globalBatch.value * sequenceLength.value))), formula),
+    steps: following(
+      Math.max(1, Math.round(tokens.value / (globalBatch.value * sequenceLength.value))),
+      formula,
+      tokens,
+    ),
   }
 }
 
@@ -142,9 +153,10 @@ function deriveTokens(workload: Workload): Workload {
     const passes = epochs?.value ?? 1
     return {
       ...workload,
-      tokens: computed(
+      tokens: following(
         samples.value * passes * sequenceLength.value,
         `${samples.value * passes} samples x ${sequenceLength.value}`,
+        samples,
       ),
     }
   }

@@ -1,4 +1,5 @@
 import { type CommandLine, findCommandLines } from '../command-lines.ts'
+import type { DatasetTable } from '../dataset.ts'
 import { describePlace } from '../errors.ts'
 import type { Job, Role } from '../job.ts'
 import { baseName } from '../launchers.ts'
@@ -13,6 +14,7 @@ import { huggingface } from './huggingface.ts'
 import { megatron } from './megatron.ts'
 import { nanogpt } from './nanogpt.ts'
 import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
+import { withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
@@ -44,6 +46,7 @@ export function readWorkloads(
   job: Job,
   files: ReferredFiles,
   models: ModelTable,
+  datasets: DatasetTable,
 ): { workloads: readonly Workload[]; warnings: readonly Warning[] } {
   const runs = runsOf(job, files)
   const read = runs.flatMap(run => readRun(run, runs, job, files) ?? [])
@@ -51,7 +54,8 @@ export function readWorkloads(
     const beside = commandLine.background ? { background: true as const } : {}
     const workload: Workload = { ...reading.workload, role: role.name, ...beside }
     const declared = workload.purpose === 'train' ? applyDeclarations(workload, job.declarations) : workload
-    return deriveValues(resolveModel(declared, job.declarations, models), reading.notDerived ?? [])
+    const resolved = resolveModel(declared, job.declarations, models)
+    return deriveValues(withPublicData(resolved, reading, commandLine, datasets), reading.notDerived ?? [])
   })
   const merged = mergeSame(completed, read)
   const workloads = merged.length > 0 ? merged : declaredAlone(job, models)

@@ -25,6 +25,10 @@ export interface WorkloadReading {
   readonly workload: Workload
   /** What the other values do not give: steps where the batch grows, tokens where the training text is generated. */
   readonly notDerived?: readonly ('steps' | 'tokens')[]
+  /** What an epoch goes through: each sample of the data set once, or its text packed into full sequences; absent = not known. */
+  readonly epochOf?: 'samples' | 'packed-text'
+  /** Where the data lies; its name may hint at a public data set. */
+  readonly dataFolder?: Sourced<string>
   readonly warnings: readonly Warning[]
 }
 

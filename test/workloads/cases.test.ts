@@ -135,7 +135,7 @@ describe('the training runs of test/cases', () => {
     const manifest = await readManifest(path, { stdin: process.stdin })
     const jobs = readJobs(manifest)
     const workloads = jobs.flatMap(
-      job => readWorkloads(job, readReferredFiles(job, join(path, '..')), tables.models).workloads,
+      job => readWorkloads(job, readReferredFiles(job, join(path, '..')), tables.models, tables.datasets).workloads,
     )
     const purpose = WORDS[expected.workload?.purpose ?? ''] ?? expected.workload?.purpose
     const main = workloads.find(workload => workload.purpose === purpose) ?? workloads[0]

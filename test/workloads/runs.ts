@@ -1,4 +1,5 @@
 import { type CommandLine, findCommandLines } from '../../src/command-lines.ts'
+import { openDatasets } from '../../src/dataset.ts'
 import { type Declarations, readDeclarations } from '../../src/declarations.ts'
 import type { Job, Role } from '../../src/job.ts'
 import type { Model, ModelTable } from '../../src/model.ts'
@@ -43,6 +44,12 @@ const models: ModelTable = {
   find: spelling => (spelling === 'tiny1b' ? { model: tinyModel, source: 'made up for a test' } : undefined),
 }
 
+/** The data sets that tests know by name, with round figures. */
+const datasets = openDatasets([
+  { name: 'tiny-images', aliases: 'lab/tiny-images;tinyimg', samples: '1000', source: 'made up for a test' },
+  { name: 'tiny-text', aliases: 'lab/tiny-text/raw', tokens: '8192', tokenizer: 'gpt2', source: 'made up for a test' },
+])
+
 /** Reads the runs of a script on so many GPUs. */
 export function readScript(
   script: string,
@@ -62,7 +69,7 @@ export function readScript(
     warnings: [],
   }
   const files: ReferredFiles = new Map(Object.entries(setting.files ?? {}).map(([path, text]) => [path, { text }]))
-  return readWorkloads(job, files, models)
+  return readWorkloads(job, files, models, datasets)
 }
 
 function declarationsOf(lines: readonly string[]): Declarations {

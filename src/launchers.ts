@@ -65,6 +65,8 @@ const TORCHRUN: Omit<Launcher, 'names'> = {
   processesPerNode: ['nproc-per-node', 'nproc'],
   // Elastic launch starts one process on one node where nothing is said (torch.distributed.run, argument defaults).
   otherwise: { nodes: 1, processesPerNode: 1 },
+  // Defaults of its options by environment (torch.distributed.argparse_util): how Kubeflow says the size of a job.
+  inherits: { nodes: 'PET_NNODES', processesPerNode: 'PET_NPROC_PER_NODE' },
   startsPython: true,
 }
 

@@ -4,7 +4,7 @@ import type { Fault } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import { findGang } from './gangs.ts'
-import type { Kind } from './kinds.ts'
+import { type Kind, titleOf } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
 import { placePrograms } from './programs.ts'
@@ -48,7 +48,7 @@ export function readJob(
     job: {
       name: metadata.value.name ?? metadata.value.generateName ?? object.kind,
       scheduler: 'kubernetes',
-      kind: object.kind,
+      kind: titleOf(object),
       place: document.placeOf([...path, 'kind']),
       roles: placePrograms(kind, roles, object).map(role => asRole(role, deadline.number)),
       endless,

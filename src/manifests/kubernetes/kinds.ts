@@ -65,6 +65,8 @@ export interface Kind {
   readonly elastic?: { readonly role: string; readonly smallest: DocumentPath; readonly largest: DocumentPath }
   /** Roles that run one program together: it is listed once. */
   readonly runsOneProgram?: true
+  /** Its pods stand ready for programs that nobody has named yet. */
+  readonly awaitsPrograms?: true
   /** A command line that runs on its pods once they stand, and the YAML text with the variables it gets. */
   readonly entrypoint?: { readonly command: DocumentPath; readonly runtimeEnvironment: DocumentPath }
   /** What its own controller does about starting all pods together. */
@@ -236,7 +238,7 @@ export const KINDS: readonly Kind[] = [
     queue: ['spec', 'queue'],
     priority: ['spec', 'priorityClassName'],
   },
-  { ...RAY, kind: 'RayCluster', roles: rayCluster(['spec']), endless: true },
+  { ...RAY, kind: 'RayCluster', roles: rayCluster(['spec']), endless: true, awaitsPrograms: true },
   { ...RAY, kind: 'RayService', roles: rayCluster(['spec', 'rayClusterConfig']), endless: true },
   {
     ...RAY,
@@ -305,8 +307,21 @@ const WITHOUT_PODS: Readonly<Record<string, readonly string[]>> = {
   apps: ['ControllerRevision'],
   'keda.sh': ['ScaledObject', 'TriggerAuthentication', 'ClusterTriggerAuthentication'],
   'trainer.kubeflow.org': ['TrainingRuntime', 'ClusterTrainingRuntime'],
-  'argoproj.io': ['WorkflowTemplate', 'ClusterWorkflowTemplate', 'AppProject', 'Application'],
-  'serving.kserve.io': ['ServingRuntime', 'ClusterServingRuntime'],
+  'argoproj.io': ['AppProject', 'Application', 'ApplicationSet', 'EventBus', 'EventSource', 'WorkflowEventBinding'],
+  'serving.kserve.io': [
+    'ServingRuntime',
+    'ClusterServingRuntime',
+    'ClusterStorageContainer',
+    'InferenceGraph',
+    'LLMInferenceServiceConfig',
+    'LocalModelCache',
+    'LocalModelNodeGroup',
+  ],
+  // Seldon Core 2 loads models into the pods of a Server.
+  'mlops.seldon.io': ['Experiment', 'Model', 'Pipeline', 'SeldonConfig', 'SeldonRuntime', 'ServerConfig'],
+  'apps.nvidia.com': ['NIMCache', 'NIMBuild'],
+  'networking.internal.knative.dev': ['*'],
+  'eventing.knative.dev': ['*'],
   'kueue.x-k8s.io': ['*'],
   'scheduling.volcano.sh': ['*'],
   'scheduling.x-k8s.io': ['*'],
@@ -344,6 +359,12 @@ const WITHOUT_PODS: Readonly<Record<string, readonly string[]>> = {
 /** The row of a kind: names such as Job or Workload are used by several groups. */
 export function findKind(group: string, kind: string): Kind | undefined {
   return KINDS.find(row => row.kind === kind && row.group === group)
+}
+
+/** How people tell a kind from one of the same name in another group: `Job (batch.volcano.sh)`. */
+export function titleOf({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {
+  const first = KINDS.find(row => row.kind === kind)
+  return first === undefined || first.group === group ? kind : `${kind} (${group})`
 }
 
 /** Whether objects of this kind are known to run no pods. */

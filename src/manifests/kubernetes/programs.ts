@@ -1,5 +1,6 @@
 import type { CommandLine } from '../../command-lines.ts'
 import { valueAt } from '../../document.ts'
+import { withEntrypoint } from './entrypoints.ts'
 import type { Kind } from './kinds.ts'
 import type { KubernetesObject } from './objects.ts'
 import type { RoleReading } from './roles.ts'
@@ -10,7 +11,8 @@ export function placePrograms(
   roles: readonly RoleReading[],
   object: KubernetesObject,
 ): readonly RoleReading[] {
-  const moved = kind.startsOn === undefined ? roles : moveLaunched(roles, kind.startsOn)
+  const held = withEntrypoint(kind, roles, object)
+  const moved = kind.startsOn === undefined ? held : moveLaunched(held, kind.startsOn)
   if (kind.runsOneProgram !== true) return moved
   const launched = moved.map(role => withOperatorLaunch(kind, role, moved, object))
   const listed = new Set<string>()

@@ -37,6 +37,7 @@ export function jobWarnings(
     ...durationWarnings(object, kind, facts),
     ...scaleWarnings(object, facts.roles),
     ...leftOverWarnings(object, kind, facts.roles),
+    ...(kind.awaitsPrograms === true ? [awaitsPrograms(object)] : []),
     ...(facts.endless && kind.endless === true ? [] : retryWarnings(object, kind, facts.roles)),
   ]
 }
@@ -161,6 +162,11 @@ function scaleWarnings(object: KubernetesObject, roles: readonly RoleReading[]):
 
 function isOpen({ document }: KubernetesObject, { row, path }: RoleReading): boolean {
   return row.range !== undefined && valueAt(document.value, [...path, ...row.range.largest]) == null
+}
+
+function awaitsPrograms({ document, path, kind }: KubernetesObject): Warning {
+  const text = `a ${kind} stands ready for programs that are handed to it later: what they compute is not in the file`
+  return { code: 'no-training-facts', text, place: document.placeOf([...path, 'kind']) }
 }
 
 /** Pods that stay when the work is done. */

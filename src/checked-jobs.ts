@@ -2,6 +2,7 @@ import { describeGpus } from './candidates.ts'
 import { type CandidateLine, type CheckedJob, comparedUsd, type JobChange, moneyOf, timeOf } from './check-report.ts'
 import { describePlace } from './errors.ts'
 import { canRun, type Fare, requestedQuotes } from './fare.ts'
+import { gpusAtOnce } from './gpus-in-use.ts'
 import { isSpot } from './prices/price-source.ts'
 import { isStoppedShort, type Quote } from './quote.ts'
 import { describeOffer } from './reporters/words.ts'
@@ -20,7 +21,7 @@ export function checkedJobOf(fare: Fare, team: string | undefined, currency: Cur
     kind: job.kind,
     place: job.place,
     team: job.declarations.team?.value ?? team,
-    gpuCount: job.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
+    gpuCount: gpusAtOnce(job),
     gpus: asWritten === undefined ? '' : describeGpus(asWritten.candidate),
     basis: runtime?.basis,
     ...timeOf(runtime),

@@ -56,6 +56,8 @@ export interface YamlDocument {
   placeOf(path: DocumentPath): Place
   /** Where the key of a value stands, whatever the value is. */
   placeOfKey(path: DocumentPath): Place
+  /** The path by which the text itself names a value: another one where the document was put together from parts of a text. */
+  pathAsWritten(path: DocumentPath): DocumentPath
   /** The scalar at a path, undefined where there is none. Behind an alias it is the anchored one. */
   scalarAt(path: DocumentPath): ScalarSource | undefined
   /** The mapping at a path, undefined where there is none. */
@@ -406,6 +408,10 @@ class ParsedDocument implements YamlDocument {
     return this.placeOfNode(key ?? node)
   }
 
+  pathAsWritten(path: DocumentPath): DocumentPath {
+    return path
+  }
+
   private placeOfNode(node: Node | undefined): Place {
     return node?.range == null ? { file: this.file } : this.lines.placeAt(this.offset + node.range[0])
   }
@@ -545,7 +551,7 @@ function closestBranch(branches: readonly (readonly z.core.$ZodIssue[])[]): read
 /** `spec.replicas: a whole number is expected, found "four"`, with its place. */
 export function wrongValue(document: YamlDocument, path: DocumentPath, expected: string, hint?: string): Fault {
   const value = valueAt(document.value, path)
-  const message = `${inWords(path)}: ${expected}, ${value === undefined ? 'but it is missing' : `found ${describeValue(value)}`}`
+  const message = `${inWords(document.pathAsWritten(path))}: ${expected}, ${value === undefined ? 'but it is missing' : `found ${describeValue(value)}`}`
   return { place: document.placeOf(path), message, ...(hint === undefined ? {} : { hint }) }
 }
 

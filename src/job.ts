@@ -82,6 +82,17 @@ export interface Role {
   readonly replicaRange?: { readonly smallest: number; readonly largest: number }
 }
 
+/** How the roles of a job take turns, as the steps of a workflow do. */
+export interface Turns {
+  /**
+   * What may run at one time, by role and runs: for each role that holds GPUs the most that is there while it runs, and the most
+   * of all.
+   */
+  readonly together: readonly (readonly { readonly role: string; readonly tasks: number }[])[]
+  /** Seconds that all turns together may take. */
+  readonly limitSeconds?: number
+}
+
 /** What a manifest asks for, whichever scheduler reads it. */
 export interface Job {
   readonly name: string
@@ -90,6 +101,8 @@ export interface Job {
   readonly kind: string
   readonly place: Place
   readonly roles: readonly Role[]
+  /** Absent where all roles run beside each other. */
+  readonly turns?: Turns
   /** Whether it ends by itself; a Deployment or a notebook does not. */
   readonly endless: boolean
   /** What starts all pods of a Kubernetes job together or none; absent = nothing that is known. */

@@ -56,8 +56,8 @@ export function quoteCandidate(
   priceOf: PriceOf,
 ): Quote {
   const shares = candidate.placements.map(placement => shareOf(job, placement, priceOf(placement.machine, tier)))
-  const usdPerHour = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.concurrentTasks)))
-  const limitUsd = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.limitTaskHours)))
+  const usdPerHour = mostPerHour(job, shares)
+  const limitUsd = limitOf(job, shares, usdPerHour)
   return {
     candidate,
     tier: shares.find(share => share.price !== undefined)?.price?.tier ?? tier,
@@ -90,7 +90,23 @@ export function isStoppedShort(quote: Quote, asWritten: Quote | undefined): bool
   return asWritten !== undefined && finishes(asWritten) && !finishes(quote)
 }
 
+/** What an hour costs while most runs at one time. */
+function mostPerHour({ turns }: Job, shares: readonly Share[]): number | undefined {
+  const all = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.concurrentTasks)))
+  if (turns === undefined || all === undefined) return all
+  const rateOf = (name: string) => shares.find(({ role }) => role === name)?.usdPerTaskHour ?? 0
+  return Math.max(...turns.together.map(set => set.reduce((sum, { role, tasks }) => sum + rateOf(role) * tasks, 0)))
+}
+
+/** What it costs if only the limits end it: no more than the dearest turn for the time that all of them have. */
+function limitOf({ turns }: Job, shares: readonly Share[], usdPerHour: number | undefined): number | undefined {
+  const all = sumKnown(shares.map(share => scale(share.usdPerTaskHour, share.limitTaskHours)))
+  const whole = turns?.limitSeconds === undefined ? undefined : scale(usdPerHour, turns.limitSeconds / secondsPerHour)
+  return whole === undefined ? all : Math.min(whole, all ?? whole)
+}
+
 interface Share {
+  readonly role: string
   readonly price: Price | undefined
   readonly usdPerTaskHour: number | undefined
   readonly gpuCount: number
@@ -107,6 +123,7 @@ function shareOf(job: Job, placement: Placement, price: Price | undefined): Shar
   const concurrentTasks = role?.concurrentTasks ?? 1
   const limitedTasks = role?.limitSpansTasks === true ? concurrentTasks : tasks
   return {
+    role: placement.role,
     price,
     usdPerTaskHour: price === undefined ? undefined : price.usdPerMachineHour * machinesPaid(placement),
     gpuCount: placement.wholeMachine ? placement.machine.gpuCount * placement.machineCount : placement.gpuCount,

@@ -1,6 +1,7 @@
 import { type CandidateLine, type CheckedJob, moneyOf, timeOf } from '../check-report.ts'
 import { describePlace } from '../errors.ts'
 import { canRun, type Fare, requestedQuotes } from '../fare.ts'
+import { gpusAtOnce } from '../gpus-in-use.ts'
 import type { Currency } from '../units.ts'
 import { type Row, rowsOf } from './comparison.ts'
 import { describeGpus, describeOffer, describeSource } from './words.ts'
@@ -14,7 +15,7 @@ export function quotedJobOf(fare: Fare, currency: Currency, all: boolean): Check
     kind: job.kind,
     place: job.place,
     team: undefined,
-    gpuCount: job.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
+    gpuCount: gpusAtOnce(job),
     gpus: asWritten === undefined ? '' : describeGpus(asWritten.candidate),
     basis: asWritten?.runtime?.basis,
     gpuHours: asWritten?.gpuHours,

@@ -1,4 +1,5 @@
 import type { Placement } from '../candidates.ts'
+import { gpusAtOnce } from '../gpus-in-use.ts'
 import type { Policy } from '../rulebook.ts'
 import { countOf } from '../units.ts'
 import { anotherCandidate, fewerGpus, firstOf } from './remedies.ts'
@@ -13,7 +14,7 @@ export const gpuCount: Rule = {
   example: '{rule: gpu-count, limit: 16, level: deny, where: {team: teaching}}',
   smallestChange: 'fewer array tasks at a time, fewer nodes, or fewer GPUs',
   check(subject, policy) {
-    const count = subject.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0)
+    const count = gpusAtOnce(subject.fare.job)
     const limit = policy.limitGpus ?? Number.POSITIVE_INFINITY
     if (count <= limit) return []
     const message = `${countOf(count, 'GPU')} at one time is over ${limit}${describeWhere(policy.where)}`

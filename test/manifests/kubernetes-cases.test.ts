@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { check, readYaml, valueAt } from '../../src/document.ts'
 import { InputError } from '../../src/errors.ts'
 import { findGpus } from '../../src/gpu.ts'
+import { gpusAtOnce } from '../../src/gpus-in-use.ts'
 import type { Job, Role } from '../../src/job.ts'
 import { readManifest } from '../../src/manifest.ts'
 import { readJobs } from '../../src/manifests/index.ts'
@@ -20,6 +21,7 @@ const ExpectedRole = z.object({
   gpus_per_replica: number,
   total_gpus: number,
   gpu_type: z.string().nullable(),
+  gpu_type_alternatives: z.array(z.string()).optional(),
   gpu_type_basis: z.string(),
   gpu_share: z.number().optional(),
   cpus: number,
@@ -89,7 +91,9 @@ function compareRole(role: Role, expected: ExpectedRole): void {
   expect(role.memoryBytesPerReplica?.value ?? null).toBe(expected.memory === null ? null : bytesIn(expected.memory))
   expectHours((role.timeLimitSeconds?.value ?? Number.NaN) / 3600, expected.time_limit_hours)
   if (expected.gpus_per_replica === 0) return
-  if (expected.gpu_type === null) expect(role.gpuType.names).toEqual([])
+  const { names } = role.gpuType
+  if (names.length > 1) expect(gpuTypes(role)).toEqual(expected.gpu_type_alternatives)
+  else if (expected.gpu_type === null) expect(names).toEqual([])
   else expect(gpuTypes(role)[0]).toMatch(new RegExp(`^${expected.gpu_type}(-|$)`))
   if (expected.gpu_type !== null) expect(role.gpuType.basis).toBe(expected.gpu_type_basis)
   if (expected.gpu_share !== undefined) {
@@ -111,14 +115,16 @@ describe('a case is read as its expected.yaml says', () => {
       const role = roles[index]
       if (role !== undefined) compareRole(role, resource)
     }
-    const gpus = roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0)
-    expect(gpus).toBe(expected.totals?.gpus)
+    expect(job === undefined ? 0 : gpusAtOnce(job)).toBe(expected.totals?.gpus)
     const hours = roles.reduce(
       (sum, role) =>
         sum +
         (role.gpuCount.value === 0
           ? 0
-          : (role.gpuCount.value * role.tasks * (role.timeLimitSeconds?.value ?? Number.NaN)) / 3600),
+          : (role.gpuCount.value *
+              (role.limitSpansTasks === true ? role.concurrentTasks : role.tasks) *
+              (role.timeLimitSeconds?.value ?? Number.NaN)) /
+            3600),
       0,
     )
     expectHours(hours, expected.totals?.gpu_hours_at_limit)

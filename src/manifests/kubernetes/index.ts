@@ -1,7 +1,8 @@
 import { readYaml, type YamlDocument } from '../../document.ts'
 import { type Fault, InputError, NothingToPrice } from '../../errors.ts'
-import type { Job } from '../../job.ts'
+import type { Job, Turns } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
+import type { Warning } from '../../warning.ts'
 import type { ManifestFormat } from '../manifest-format.ts'
 import { readJob } from './jobs.ts'
 import { findKind, KINDS, type Kind, runsNoPods } from './kinds.ts'
@@ -9,6 +10,10 @@ import { readSurroundings, type Surroundings } from './neighbours.ts'
 import { type KubernetesObject, readObjects } from './objects.ts'
 import { explainSyntaxError, refusePlaceholders } from './placeholders.ts'
 import { retargetObjects } from './retarget.ts'
+import { isOnlyReferredTo } from './translations/argo/templates.ts'
+import { translationFor } from './translations/index.ts'
+import { resolveTrainJob } from './translations/trainjob.ts'
+import { asObject } from './translations/translation.ts'
 import { inferKind, inferredWarning } from './unknown-kinds.ts'
 
 /** Kubernetes objects in YAML or JSON, as kubectl reads them. */
@@ -20,10 +25,11 @@ export const kubernetes: ManifestFormat = {
   },
   read: manifest => {
     const { running, surroundings } = readRunning(manifest)
-    const readings = running.map(({ object, kind, isInferred }) => {
+    const readings = running.map(({ object, kind, warnings, turns }) => {
       const reading = readJob(object, kind, surroundings)
-      if ('faults' in reading || !isInferred) return reading
-      return { job: { ...reading.job, warnings: [inferredWarning(object, kind), ...reading.job.warnings] } }
+      if ('faults' in reading) return reading
+      const all = [...warnings, ...reading.job.warnings]
+      return { job: { ...reading.job, ...(turns !== undefined && { turns }), warnings: all } }
     })
     const faults = readings.flatMap(reading => ('faults' in reading ? reading.faults : []))
     if (faults.length > 0) throw new InputError(faults)
@@ -39,8 +45,9 @@ export const kubernetes: ManifestFormat = {
 interface RunningObject {
   readonly object: KubernetesObject
   readonly kind: Kind
-  /** The kind has no row: it is read through its pod templates. */
-  readonly isInferred: boolean
+  /** What has to be known of how it was read. */
+  readonly warnings: readonly Warning[]
+  readonly turns?: Turns | undefined
 }
 
 /** The objects that run pods. Throws InputError where there are none, or where the text is none of kubectl's. */
@@ -54,20 +61,39 @@ function readRunning(manifest: Manifest): {
   const faults: Fault[] = [...objectFaults]
   const unknown: Fault[] = []
   const running: RunningObject[] = []
-  for (const object of objects) {
-    if (runsNoPods(object.group, object.kind)) continue
-    const known = findKind(object.group, object.kind)
-    const kind = known ?? inferKind(object)
-    if (kind === undefined) unknown.push(unknownKind(object))
-    else running.push({ object, kind, isInferred: known === undefined })
-  }
+  const asked = objects.filter(object => !runsNoPods(object.group, object.kind) && !isOnlyReferredTo(object, objects))
   refusePlaceholders(
     manifest,
-    running.map(({ object }) => object),
+    asked.filter(object => translationFor(object) !== undefined || kindOf(object) !== undefined),
   )
+  const open = [...asked]
+  for (let object = open.shift(); object !== undefined; object = open.shift()) {
+    const trainJob = resolveTrainJob(object, objects)
+    if (trainJob !== undefined) {
+      if ('fault' in trainJob) unknown.push(trainJob.fault)
+      else running.push(trainJob)
+      continue
+    }
+    const translation = translationFor(object)?.(object, objects)
+    const kind = kindOf(object)
+    if (translation !== undefined) {
+      const { warnings = [], turns, creates = [] } = translation
+      open.push(...creates.filter(created => !runsNoPods(created.group, created.kind)))
+      if (translation.roles.length > 0) running.push({ ...asObject(object, translation), warnings, turns })
+    } else if (kind === undefined) unknown.push(unknownKind(object))
+    else running.push({ object, kind, warnings: isKnown(object) ? [] : [inferredWarning(object, kind)] })
+  }
   if (running.length === 0 && faults.length === 0) throw new NothingToPrice(noJob(manifest, unknown), 'no job')
   if (faults.length + unknown.length > 0) throw new InputError([...faults, ...unknown])
   return { documents, running, surroundings: readSurroundings(objects) }
+}
+
+function kindOf(object: KubernetesObject): Kind | undefined {
+  return findKind(object.group, object.kind) ?? inferKind(object)
+}
+
+function isKnown(object: KubernetesObject): boolean {
+  return findKind(object.group, object.kind) !== undefined
 }
 
 function noJob(manifest: Manifest, unknown: readonly Fault[]): readonly Fault[] {

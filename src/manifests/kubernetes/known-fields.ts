@@ -11,7 +11,8 @@ const container = words(`
   volumeMounts volumeDevices livenessProbe readinessProbe startupProbe lifecycle terminationMessagePath
   terminationMessagePolicy imagePullPolicy securityContext stdin stdinOnce tty
 `)
-const podSpec = words(`
+/** Fields of a PodSpec. */
+export const podSpecFields = words(`
   volumes initContainers containers ephemeralContainers restartPolicy terminationGracePeriodSeconds
   activeDeadlineSeconds dnsPolicy nodeSelector serviceAccountName serviceAccount automountServiceAccountToken nodeName
   hostNetwork hostPID hostIPC shareProcessNamespace securityContext imagePullSecrets hostname subdomain affinity
@@ -66,7 +67,7 @@ export function unknownFieldWarnings(object: KubernetesObject, roles: readonly R
     ...(object.kind === 'CronJob' ? check([...object.path, 'spec', 'jobTemplate', 'spec'], jobSpec) : []),
     ...roles.flatMap(({ podPath }) => [
       ...(isPod ? [] : check(podPath, template)),
-      ...check([...podPath, 'spec'], podSpec),
+      ...check([...podPath, 'spec'], podSpecFields),
       ...checkContainers([...podPath, 'spec', 'initContainers']),
       ...checkContainers([...podPath, 'spec', 'containers']),
     ]),

@@ -29,19 +29,24 @@ function withoutComment(line: string): string {
 /** Throws InputError that names the placeholders where objects that run pods still hold some. */
 export function refusePlaceholders(manifest: Manifest, objects: readonly KubernetesObject[]): void {
   const { text } = manifest
-  if (text.includes('{{') && objects.some(object => holdsText(object.value, '{{', GO_TEMPLATE)))
+  if (text.includes('{{') && objects.some(object => holdsText(object.value, ownBraces(object), GO_TEMPLATE)))
     throw bracesError(manifest)
   if (text.includes('${') && objects.some(object => holdsText(object.value, '${', undefined)))
     throw variablesError(manifest)
 }
 
+/** What marks a template of somebody else: Argo fills in braces of its own, KServe's runtimes hold some for theirs. */
+function ownBraces({ group }: KubernetesObject): string | undefined {
+  return group === 'argoproj.io' || group === 'serving.kserve.io' ? undefined : '{{'
+}
+
 /** Whether a mark stands in a key or text that Kubernetes itself reads, or `anywhere` in any text. */
-function holdsText(value: unknown, mark: string, anywhere: RegExp | undefined): boolean {
-  if (typeof value === 'string') return value.includes(mark)
+function holdsText(value: unknown, mark: string | undefined, anywhere: RegExp | undefined): boolean {
+  if (typeof value === 'string') return mark === undefined ? (anywhere?.test(value) ?? false) : value.includes(mark)
   if (Array.isArray(value)) return value.some(item => holdsText(item, mark, anywhere))
   if (!isMapping(value)) return false
   return Object.entries(value).some(([key, inner]) => {
-    if (!PROGRAM_TEXT.has(key)) return key.includes(mark) || holdsText(inner, mark, anywhere)
+    if (!PROGRAM_TEXT.has(key)) return holdsText(key, mark, anywhere) || holdsText(inner, mark, anywhere)
     return anywhere?.test(JSON.stringify(inner)) ?? false
   })
 }

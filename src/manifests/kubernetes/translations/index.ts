@@ -1,0 +1,26 @@
+import type { KubernetesObject } from '../objects.ts'
+import { workflow } from './argo/index.ts'
+import { inferenceService, llmInferenceService } from './kserve.ts'
+import { dynamoGraph, knativeService, nimService, seldonDeployment } from './services.ts'
+import type { Translate } from './translation.ts'
+
+/** Kinds whose pods stand in a shape of their own, by group and kind. */
+const TRANSLATIONS: Readonly<Record<string, Translate>> = {
+  'argoproj.io/Workflow': workflow,
+  'argoproj.io/CronWorkflow': workflow,
+  'argoproj.io/WorkflowTemplate': workflow,
+  'argoproj.io/ClusterWorkflowTemplate': workflow,
+  'serving.kserve.io/InferenceService': inferenceService,
+  'serving.kserve.io/LLMInferenceService': llmInferenceService,
+  'serving.knative.dev/Service': knativeService,
+  'serving.knative.dev/Configuration': knativeService,
+  'serving.knative.dev/Revision': knativeService,
+  'machinelearning.seldon.io/SeldonDeployment': seldonDeployment,
+  'apps.nvidia.com/NIMService': nimService,
+  'nvidia.com/DynamoGraphDeployment': dynamoGraph,
+}
+
+/** How an object of a shape of its own is read; undefined where its kind has none. */
+export function translationFor({ group, kind }: KubernetesObject): Translate | undefined {
+  return TRANSLATIONS[`${group}/${kind}`]
+}

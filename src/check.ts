@@ -31,6 +31,7 @@ import { tablesFolder } from './quoted-manifests.ts'
 import { checkRules } from './rules/index.ts'
 import type { Range } from './runtimes/runtime-model.ts'
 import { type ConfigFor, configsOf, trustingBase } from './source-configs.ts'
+import { TwinMemory } from './twins.ts'
 
 /**
  * Finds the manifests, prices them and judges them; with a base, those that changed since or that refer to what changed.
@@ -138,7 +139,8 @@ export function serveCheck(): Promise<number> {
 }
 
 function judging(checking: Omit<Checking, 'judge'>, { today }: CheckRequest): Checking {
-  return { ...checking, judge: async (fare, path, config) => checkRules(fare, config, { today, path }) }
+  const twins: Checking['twins'] = new TwinMemory()
+  return { ...checking, twins, judge: async (fare, path, config) => checkRules(fare, config, { today, path }) }
 }
 
 async function checkChanges(comparison: Comparison, request: CheckRequest): Promise<CheckReport> {

@@ -12,6 +12,7 @@ import { glanceAt, glanceText, type Look, mentionsAccelerator, type Unrendered }
 import { readJobs } from './manifests/index.ts'
 import type { Tables } from './pricing-data.ts'
 import { readReferredFiles } from './referred-files.ts'
+import { type Twin, type TwinMemory, twinOf } from './twins.ts'
 import type { ReferredFiles } from './workloads/workload-reader.ts'
 
 /** What is kept of one file. */
@@ -29,11 +30,16 @@ export interface CheckedFile {
   readonly remarks: readonly string[]
 }
 
+/** What files that say the same have in common. */
+type Outcome = Pick<CheckedFile, 'jobs' | 'findings' | 'remarks'>
+
 /** What files are checked with. */
 export interface Checking {
   readonly source: FileSource
   readonly tables: Tables
   readonly memory: QuoteMemory
+  /** Absent where a file is judged by more than what it says. */
+  readonly twins?: TwinMemory<Outcome>
   readonly unrendered: readonly Unrendered[]
   /** The configuration that counts for the files of a folder. Throws InputError. */
   configFor(folder: string): Promise<Config>
@@ -77,10 +83,14 @@ export function readAll(paths: readonly string[], source: FileSource): Promise<r
 interface OpenFile extends Omit<CheckedFile, 'jobs' | 'findings' | 'refersTo' | 'remarks'> {
   readonly jobs: readonly Job[]
   readonly config: Config | undefined
+  readonly twin: Twin | undefined
+  /** Taken from its twins. */
+  readonly outcome: Outcome | undefined
 }
 
 async function openFile(path: string, reading: FileReading | undefined, checking: Checking): Promise<OpenFile> {
-  const nothing = { path, look: undefined, jobs: [], faults: [], notRendered: undefined, config: undefined }
+  const none = { look: undefined, config: undefined, twin: undefined, outcome: undefined }
+  const nothing = { path, jobs: [], faults: [], notRendered: undefined, ...none }
   if (reading === undefined || 'notRead' in reading) return nothing
   try {
     const config = await checking.configFor(folderOf(path))
@@ -93,8 +103,12 @@ async function openFile(path: string, reading: FileReading | undefined, checking
     }
     const look = glanceAt(reading.bytes, names)
     if (look === undefined) return nothing
-    const jobs = readJobs(manifestOf(checking.nameOf(path), reading.bytes))
-    return { ...nothing, look, config, jobs: jobs.filter(job => takesAccelerators({ job })) }
+    const manifest = manifestOf(checking.nameOf(path), reading.bytes)
+    const twin = checking.twins && !judgesByPath(config) ? twinOf(manifest.text, manifest.name) : undefined
+    const outcome = twin && checking.twins?.recall(twin, config)
+    if (outcome !== undefined) return { ...nothing, look, outcome }
+    const jobs = readJobs(manifest).filter(job => takesAccelerators({ job }))
+    return { ...nothing, look, config, twin, jobs }
   } catch (error) {
     if (!(error instanceof InputError)) throw error
     if (!(error instanceof NothingToPrice)) return { ...nothing, look: 'kubernetes', faults: error.faults }
@@ -118,7 +132,8 @@ function withReferredFiles(
 }
 
 async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], checking: Checking): Promise<CheckedFile> {
-  const { path, config } = file
+  const { path, config, look, faults, notRendered, twin } = file
+  if (file.outcome !== undefined) return { path, look, faults, notRendered, refersTo: [], ...file.outcome }
   const jobs: CheckedJob[] = []
   const findings: Finding[] = []
   for (const [index, job] of file.jobs.entries()) {
@@ -130,14 +145,23 @@ async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], che
   const { root } = checking.source
   const folder = resolve(root, folderOf(path))
   const refersTo = referred.flatMap(files => [...files.keys()].map(name => relative(root, resolve(folder, name))))
+  const remarks = config === undefined || jobs.length === 0 ? [] : config.ignored
+  // What a file says beside it may say otherwise elsewhere.
+  if (twin !== undefined && config !== undefined && refersTo.length === 0) {
+    checking.twins?.learn(twin, config, { jobs, findings, remarks })
+  }
   return {
     path,
-    look: file.look,
+    look,
     jobs,
     findings,
-    faults: file.faults,
-    notRendered: file.notRendered,
+    faults,
+    notRendered,
     refersTo: refersTo.map(name => name.replaceAll(sep, '/')),
-    remarks: config === undefined || jobs.length === 0 ? [] : config.ignored,
+    remarks,
   }
+}
+
+function judgesByPath({ policies, exemptions }: Config): boolean {
+  return [...policies, ...exemptions].some(({ where }) => where.paths.length > 0)
 }

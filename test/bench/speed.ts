@@ -4,8 +4,8 @@
  * median of its times over the median of its yardstick's. No scheduler is in reach.
  *
  * The yardstick is `node -e 0`, except for the bulk rows, whose yardsticks read the same manifests and parse them with `yaml`:
- * 1,000 Jobs, 10,000 Jobs of ten kinds, and 10,000 objects of which 500 are Jobs, all of them in git; bulk-again checks the
- * last ones against HEAD, with ten files changed. The rows of 10,000 take three rounds at most.
+ * 1,000 Jobs, 10,000 Jobs of ten kinds, as many of which no two are alike, and 10,000 objects of which 500 are Jobs, all of them
+ * in git; bulk-again checks the last ones against HEAD, with ten files changed. The rows of 10,000 take three rounds at most.
  * Rows named -first start with an empty cache folder, as after the installation.
  */
 import { spawnSync } from 'node:child_process'
@@ -150,6 +150,7 @@ function prepareRepositories(job: string): readonly Row[] {
   const named = (index: number) => job.replace('name: llama2-7b-sft', `name: llama2-7b-sft-${index}`)
   // ten kinds, as in repositories where some do for many what differs in a setting
   makeRepository('jobs', index => named(index).replace('epochs=3', `epochs=${1 + (index % 10)}`))
+  makeRepository('unlike', index => named(index).replace('samples=52002', `samples=${52002 + index}`))
   const ofNoGpu = (text: string) => text.replaceAll(/^.*(?:nvidia|NCCL).*\n(?: {10}(?:operator|effect).*\n)*/gm, '')
   const mixed = (index: number) =>
     index % 20 === 0 ? named(index) : ofNoGpu(named(index)).replace(/^ +(?:tolerations:|limits:) *\n/gm, '')
@@ -169,12 +170,20 @@ function prepareRepositories(job: string): readonly Row[] {
       yardstick: 'read and parse 10,000 Jobs',
       folder: 'jobs',
     },
+    {
+      ...check,
+      name: 'bulk-unlike',
+      words: ['check'],
+      goal: 1.3,
+      yardstick: 'read and parse 10,000 Jobs',
+      folder: 'unlike',
+    },
     { ...check, name: 'bulk-mixed', words: ['check'], folder: 'mixed' },
     { ...check, name: 'bulk-again', words: ['check', '--base', 'HEAD'], goal: 0.05, folder: 'again' },
   ]
 }
 
-const repositoryRows = ['bulk-10000', 'bulk-mixed', 'bulk-again']
+const repositoryRows = ['bulk-10000', 'bulk-unlike', 'bulk-mixed', 'bulk-again']
 /** Rounds of rows that take seconds each. */
 const mostLongRounds = 3
 

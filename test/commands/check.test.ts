@@ -137,6 +137,26 @@ describe('what is found', () => {
   })
 })
 
+test('files that differ in the number of their job come out as each of them alone does', async () => {
+  const folder = makeFolder()
+  const named = (name: string, more = '') => script(8, `#SBATCH --job-name=${name}\n${more}`)
+  writeFileSync(join(folder, 'gpufare.yaml'), `${cluster}${limit(30)}`)
+  // more than are read at one time, so that the last ones have twins that are known
+  const paths = Array.from({ length: 60 }, (_, index) => `sweep-${index}.sbatch`)
+  for (const path of paths) {
+    const isOdd = path === 'sweep-57.sbatch'
+    writeFileSync(join(folder, path), named(path.replace('.sbatch', ''), isOdd ? '#SBATCH --requeue' : ''))
+  }
+  const together = await checked(folder)
+  const some = ['sweep-2.sbatch', 'sweep-57.sbatch', 'sweep-58.sbatch', 'sweep-9.sbatch']
+  const alone = await Promise.all(some.map(path => checked(folder, {}, [path])))
+  const ofSome = ({ place }: { readonly place?: { readonly file: string } }) => some.includes(place?.file ?? '')
+  expect(together.jobs).toHaveLength(60)
+  expect(together.jobs.filter(ofSome)).toEqual(alone.flatMap(({ jobs }) => jobs))
+  expect(together.findings.filter(ofSome)).toEqual(alone.flatMap(({ findings }) => findings))
+  expect(together.findings).toHaveLength(60)
+})
+
 describe('the exit code', () => {
   test('is 0 within limits and 3 over one', async () => {
     const { root, commit } = makeRepository()

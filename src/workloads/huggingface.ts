@@ -1,23 +1,22 @@
-import type { CommandLine } from '../command-lines.ts'
+import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
-import type { Warning } from '../warning.ts'
-import type { Parallelism, Precision, TrainingMethod, Workload } from '../workload.ts'
+import type { Checkpointing, TrainingMethod, Workload } from '../workload.ts'
+import { trainerCheckpoint } from './checkpoints.ts'
+import { type EngineConfig, namesConfigFile } from './config-files.ts'
+import { type Configured, pathsOf, readConfigured, runOf } from './configured.ts'
+import { explainRepeated, type Flags, findFlag, known, numberFlag, readFlags, switchFlag, textFlag } from './flags.ts'
+import { processesOfAllGpus } from './processes.ts'
 import {
-  type EngineConfig,
-  findFile,
-  fsdpSharding,
-  namesConfigFile,
-  precisionOf,
-  readAccelerateConfig,
-  readDeepspeedConfig,
-  referredPath,
-  ZERO_STAGES,
-} from './config-files.ts'
-import { explainRepeated, type Flags, findFlag, known, parseNumber, readFlags, switchFlag, textFlag } from './flags.ts'
-import { countingLaunch, launchOption } from './processes.ts'
+  dataParallel,
+  engineWords,
+  readEngine,
+  trainerFlash,
+  trainerPrecision,
+  trainerRecompute,
+} from './training-arguments.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
-import type { ReferredFiles, WorkloadReader } from './workload-reader.ts'
+import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Names of TrainingArguments, the run_*.py examples, TRL, PEFT and diffusers. */
 const TABLE: FlagTable = {
@@ -44,6 +43,8 @@ const OWN_FLAGS = [
   'model-name-or-path',
   'pretrained-model-name-or-path',
 ]
+/** A Ray Trainer's workers, as scripts call them. */
+const RAY_WORKERS = ['num-workers', 'num-training-workers']
 /** Flags of trainers that make their own training text (TRL's GRPO and PPO). */
 const GENERATES = ['num-generations', 'max-completion-length', 'num-ppo-epochs']
 /** TRL's command, and its example scripts. */
@@ -55,52 +56,90 @@ const once = sourced(1, { kind: 'assumed', reason: "the Trainer's own default" }
 export const huggingface: WorkloadReader = {
   name: 'hf-trainer',
 
-  refersTo(commandLine) {
-    const flags = readFlags(commandLine)
-    return configWords(flags, commandLine).flatMap(word => referredPath(word) ?? [])
+  refersTo(commandLine, files) {
+    if (!runsTrainer(commandLine)) return []
+    const { flags, typed } = configure(commandLine, files)
+    return pathsOf([...configWords(commandLine, typed), ...engineWords(flags, commandLine)])
   },
 
-  read(commandLine, { files, processes }) {
-    const flags = readFlags(commandLine)
-    if (!runsTrainer(commandLine) || !hasFlag(flags, OWN_FLAGS)) return undefined
-    const { config, warnings } = readEngine(flags, commandLine, files)
-    const isEvaluation = hasFlag(flags, ['do-eval', 'do-predict']) && !hasFlag(flags, ['do-train'])
+  read(commandLine, context) {
+    if (!runsTrainer(commandLine)) return undefined
+    const configured = configure(commandLine, context.files)
+    const { flags, typed } = configured
+    if (!hasFlag(flags, OWN_FLAGS)) return undefined
+    const { config, warnings } = readEngine(flags, commandLine, context.files)
+    const isEvaluation = isOn(flags, ['do-eval', 'do-predict']) && !isOn(flags, ['do-train'])
     const generates = hasFlag(flags, GENERATES)
-    const values = isEvaluation ? evaluationValues(flags) : trainingValues(flags, commandLine, config)
+    const values = isEvaluation ? evaluationValues(flags) : trainingValues(configured, commandLine, config)
     const workload: Workload = {
-      purpose: isEvaluation ? 'evaluate' : 'train',
-      framework: sourced(frameworkOf(flags, commandLine), { kind: 'manifest', place: commandLine.place }),
-      place: commandLine.place,
-      role: '',
-      repetitions: commandLine.repetitions,
-      conditional: commandLine.conditional,
+      ...runOf(commandLine, isEvaluation ? 'evaluate' : 'train', frameworkOf(flags, commandLine, context)),
       ...withoutAbsent({
         ...values,
-        dataset: values.dataset ?? glueTask(flags, commandLine),
+        dataset: values.dataset ?? mixedDatasets(flags) ?? glueTask(flags, commandLine),
         sequenceLength: generates ? generatedLength(flags) : values.sequenceLength,
-        precision: precisionFrom(flags, commandLine) ?? config.precision,
-        parallelism: config.sharding && sourced(dataParallel(config.sharding.value), config.sharding.origin),
+        precision: trainerPrecision(flags, commandLine) ?? config.precision,
+        parallelism: config.sharding && dataParallel(config.sharding),
         cpuOffload: config.cpuOffload,
-        flashAttention: flashOf(flags),
+        flashAttention: trainerFlash(flags),
         compiled: known(switchFlag(flags, ['torch-compile'])),
-        processes: processes ?? config.processes,
+        checkpoint: isEvaluation ? undefined : checkpointOf(configured, commandLine),
+        processes: processesOf(typed, commandLine, context) ?? config.processes,
       }),
     }
     return {
       workload,
       notDerived: generates ? ['tokens'] : [],
-      warnings: [...warnings, ...explainRepeated(flags, [...namesOf(TABLE), 'bf16', 'fp16'])],
+      warnings: [...configured.warnings, ...warnings, ...explainRepeated(typed, [...namesOf(TABLE), 'bf16', 'fp16'])],
     }
   },
+}
+
+function configure(commandLine: CommandLine, files: ReferredFiles): Configured {
+  const typed = readFlags(commandLine)
+  return readConfigured(commandLine, configWords(commandLine, typed), files, typed)
+}
+
+/** `--config FILE` (TRL), or the file that stands for all options (HfArgumentParser, the alignment handbook). */
+function configWords(commandLine: CommandLine, typed: Flags): readonly CommandWord[] {
+  const named = findFlag(typed, ['config'])?.value
+  const words =
+    named === undefined ? typed.positionals.slice(0, TRL.test(baseName(commandLine.program)) ? 2 : 1) : [named]
+  return words.filter(word => /\.(ya?ml|json)$/.test(word.written))
 }
 
 function runsTrainer({ launches, program }: CommandLine): boolean {
   return launches.length > 0 || /\.py$|^trl$/.test(baseName(program))
 }
 
-function frameworkOf(flags: Flags, { program }: CommandLine): string {
+/** Scripts without the Trainer save when they are told to; the run_*.py examples go on from what they find. */
+function checkpointOf({ flags, isComplete }: Configured, { program }: CommandLine): Checkpointing | undefined {
+  const name = baseName(program)
+  const usesTrainer = !/no_trainer/.test(name) && !hasFlag(flags, ['pretrained-model-name-or-path'])
+  return trainerCheckpoint(flags, {
+    savesAlone: usesTrainer && isComplete,
+    resumesAlone: usesTrainer && /^run_\w+\.py$/.test(name),
+  })
+}
+
+/** Whether a switch is there, `do_train: true` of a file included. */
+function isOn(flags: Flags, names: readonly string[]): boolean {
+  return names.some(name => known(switchFlag(flags, [name]))?.value === true)
+}
+
+function frameworkOf(flags: Flags, { program }: CommandLine, { job }: RunContext): string {
+  if (job.kind === 'RayJob' && hasFlag(flags, RAY_WORKERS)) return 'ray-train'
   if (hasFlag(flags, GENERATES) || TRL.test(baseName(program))) return 'trl'
   return hasFlag(flags, ['pretrained-model-name-or-path']) ? 'diffusers' : 'hf-trainer'
+}
+
+/** Ray's workers are its processes; `trl` starts accelerate, which takes every GPU of the machine. */
+function processesOf(typed: Flags, commandLine: CommandLine, context: RunContext): Sourced<number> | undefined {
+  const workers = context.job.kind === 'RayJob' ? known(numberFlag(typed, RAY_WORKERS)) : undefined
+  if (workers !== undefined) return workers
+  if (baseName(commandLine.program) !== 'trl') return context.processes
+  return (
+    known(numberFlag(typed, ['num-processes'])) ?? context.processes ?? processesOfAllGpus(commandLine, context.peers)
+  )
 }
 
 type Values = Partial<Workload>
@@ -116,10 +155,14 @@ function evaluationValues(flags: Flags): Values {
   })
 }
 
-function trainingValues(flags: Flags, commandLine: CommandLine, config: EngineConfig): Values {
+function trainingValues(
+  { flags, typed, isComplete }: Configured,
+  commandLine: CommandLine,
+  config: EngineConfig,
+): Values {
   const given = readTable(flags, hasFlag(flags, ['pretrained-model-name-or-path']) ? DIFFUSERS_TABLE : TABLE)
-  // With a recipe, what is not on the command line may stand there.
-  const hasRecipe = namesConfigFile(commandLine)
+  // With a recipe that was not read, what is not on the command line may stand there.
+  const hasRecipe = !isComplete || (configWords(commandLine, typed).length === 0 && namesConfigFile(commandLine))
   const otherwise = config.gradientAccumulation ?? (hasRecipe ? undefined : once)
   return withoutAbsent({
     modelName: known(given.modelName),
@@ -134,95 +177,9 @@ function trainingValues(flags: Flags, commandLine: CommandLine, config: EngineCo
     sequenceLength: known(given.sequenceLength),
     method: methodOf(flags, commandLine, hasRecipe),
     loraRank: known(given.loraRank),
-    activationRecompute: recomputeOf(flags),
+    activationRecompute: trainerRecompute(flags),
     optimizer: given.optimizer,
   })
-}
-
-function dataParallel(sharding: Parallelism['sharding']): Parallelism {
-  return { tensor: 1, pipeline: 1, interleave: 1, context: 1, expert: 1, sharding }
-}
-
-/** `--deepspeed FILE` of the script, `--config_file FILE` and `--deepspeed_config_file FILE` of accelerate. */
-function configWords(flags: Flags, commandLine: CommandLine) {
-  const ofScript = findFlag(flags, ['deepspeed', 'deepspeed-config'])?.value
-  const launch = countingLaunch(commandLine)
-  const ofLauncher = launch?.options.flatMap((word, index) => {
-    const match = /^--(?:deepspeed[-_])?config[-_]file(?:=(.*))?$/.exec(word.written)
-    if (match === null) return []
-    const next = launch.options[index + 1]
-    return match[1] === undefined ? (next ?? []) : { ...word, text: word.text && match[1], written: match[1] }
-  })
-  return [...(ofScript === undefined ? [] : [ofScript]), ...(ofLauncher ?? [])]
-}
-
-/** What DeepSpeed, FSDP or accelerate are told by their files and options. */
-function readEngine(
-  flags: Flags,
-  commandLine: CommandLine,
-  files: ReferredFiles,
-): { config: EngineConfig; warnings: Warning[] } {
-  const warnings: Warning[] = []
-  let config: EngineConfig = engineOptions(flags, commandLine)
-  for (const word of configWords(flags, commandLine)) {
-    const file = findFile(word, commandLine, files)
-    if ('warning' in file) {
-      warnings.push(file.warning)
-      config = {
-        sharding: sourced<Parallelism['sharding']>('unknown', { kind: 'manifest', place: word.place }),
-        ...config,
-      }
-      continue
-    }
-    const read = readDeepspeedConfig(file.text, file.origin) ?? readAccelerateConfig(file.text, file.origin)
-    config = { ...read, ...config }
-  }
-  return { config, warnings }
-}
-
-function engineOptions(flags: Flags, commandLine: CommandLine): EngineConfig {
-  const origin = { kind: 'manifest', place: commandLine.place } as const
-  const fsdp = known(textFlag(flags, ['fsdp']))
-  if (fsdp !== undefined && fsdp.value !== '') {
-    return {
-      sharding: sourced(fsdpSharding(fsdp.value), fsdp.origin),
-      cpuOffload: sourced(/offload/.test(fsdp.value), fsdp.origin),
-    }
-  }
-  const launch = countingLaunch(commandLine)
-  if (launch === undefined) return {}
-  const accumulation = parseNumber(launchOption(launch, ['gradient-accumulation-steps']))
-  const stage = parseNumber(launchOption(launch, ['zero-stage']))
-  const strategy = launchOption(launch, ['fsdp-sharding-strategy'])
-  const usesFsdp = launchOption(launch, ['use-fsdp']) !== undefined
-  const usesDeepspeed = launchOption(launch, ['use-deepspeed']) !== undefined || hasFlag(flags, ['deepspeed'])
-  const sharding = usesFsdp
-    ? fsdpSharding(strategy ?? 'FULL_SHARD')
-    : stage !== undefined
-      ? ZERO_STAGES[stage]
-      : launch.launcher === 'torchrun' && !usesDeepspeed
-        ? 'none'
-        : undefined
-  return withoutAbsent({
-    sharding: sharding && sourced(sharding, origin),
-    gradientAccumulation: accumulation === undefined ? undefined : sourced(accumulation, origin),
-  })
-}
-
-function precisionFrom(flags: Flags, commandLine: CommandLine): Sourced<Precision> | undefined {
-  for (const name of ['bf16', 'fp16', 'tf32'] as const) {
-    const on = known(switchFlag(flags, [name]))
-    if (on?.value === true) return sourced(name, on.origin)
-  }
-  const launch = countingLaunch(commandLine)
-  const word =
-    known(textFlag(flags, ['mixed-precision']))?.value ?? (launch && launchOption(launch, ['mixed-precision']))
-  const precision = precisionOf(word)
-  if (precision !== undefined) return sourced(precision, { kind: 'manifest', place: commandLine.place })
-  // Weights loaded in a number format, and no mixed precision asked for: that is what it computes in.
-  const loaded = known(textFlag(flags, ['torch-dtype', 'dtype']))
-  const format = precisionOf(loaded?.value)
-  return format && loaded && sourced(format, loaded.origin)
 }
 
 function methodOf(flags: Flags, commandLine: CommandLine, hasRecipe: boolean): Sourced<TrainingMethod> | undefined {
@@ -234,7 +191,7 @@ function methodOf(flags: Flags, commandLine: CommandLine, hasRecipe: boolean): S
   if (quantized?.value === true) return sourced('qlora', quantized.origin)
   if (asked?.value === true) return sourced('lora', asked.origin)
   const rank = findFlag(flags, ['lora-r', 'lora-rank', 'lora-alpha', 'lora-target-modules'])
-  if (rank !== undefined) return sourced('lora', { kind: 'manifest', place: rank.place })
+  if (rank !== undefined) return sourced('lora', rank.origin)
   const name = baseName(commandLine.program).toLowerCase()
   if (/qlora/.test(name)) return sourced('qlora', manifest)
   if (/lora|peft|adapter/.test(name)) return sourced('lora', manifest)
@@ -245,6 +202,18 @@ function methodOf(flags: Flags, commandLine: CommandLine, hasRecipe: boolean): S
 function glueTask(flags: Flags, commandLine: CommandLine): Sourced<string> | undefined {
   const task = known(textFlag(flags, ['task-name']))
   return task && /glue/.test(commandLine.program) ? sourced(`glue/${task.value}`, task.origin) : undefined
+}
+
+/** The data sets that the alignment handbook mixes: `dataset_mixer: {name: share}`, in newer versions a list with ids. */
+function mixedDatasets(flags: Flags): Sourced<string> | undefined {
+  const listed = flags.list.flatMap(({ written, value, origin }) => {
+    const id = /^dataset_mixture\.datasets\.\d+\.id$/.test(written)
+      ? value?.text
+      : /^dataset_mixer\.(.+)$/.exec(written)?.[1]
+    return id === undefined ? [] : [{ id, origin }]
+  })
+  const first = listed[0]
+  return first && sourced(listed.map(({ id }) => id).join(', '), first.origin)
 }
 
 /** Where the training text is generated: the prompt and the longest answer. */
@@ -258,17 +227,4 @@ function generatedLength(flags: Flags): Sourced<number> | undefined {
     kind: 'computed',
     formula: `prompt ${prompt.value} + answer ${answer.value}, at most`,
   })
-}
-
-function recomputeOf(flags: Flags): Workload['activationRecompute'] | undefined {
-  const on = known(switchFlag(flags, ['gradient-checkpointing', 'use-gradient-checkpointing']))
-  return on && sourced(on.value ? 'full' : 'none', on.origin)
-}
-
-function flashOf(flags: Flags): Sourced<boolean> | undefined {
-  const implementation = known(textFlag(flags, ['attn-implementation']))
-  if (implementation !== undefined) return sourced(/flash|sdpa/.test(implementation.value), implementation.origin)
-  return known(
-    switchFlag(flags, ['use-flash-attn', 'use-flash-attention', 'use-flash-attention-2', 'use-flash-attn-2']),
-  )
 }

@@ -7,19 +7,22 @@ import type { ModelTable } from '../model.ts'
 import type { Warning } from '../warning.ts'
 import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
+import { axolotl } from './axolotl.ts'
 import { findWritten, missingFile, referredPath } from './config-files.ts'
 import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
 import { besides } from './flags.ts'
 import { huggingface } from './huggingface.ts'
+import { llamaFactory } from './llama-factory.ts'
 import { megatron } from './megatron.ts'
 import { nanogpt } from './nanogpt.ts'
 import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
 import { withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
+import { torchtune } from './torchtune.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
 /** In order of preference: who knows its own flags best comes first. */
-const readers: readonly WorkloadReader[] = [megatron, huggingface, nanogpt, pytorch]
+const readers: readonly WorkloadReader[] = [megatron, axolotl, llamaFactory, torchtune, huggingface, nanogpt, pytorch]
 
 /** A command line with the role whose GPUs it uses. */
 interface Run {

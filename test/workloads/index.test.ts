@@ -227,12 +227,8 @@ describe('what is not understood is named, and nothing is said of what stands th
       './distributed_train.sh 8 /data --model resnet50 --epochs 300',
       './distributed_train.sh 8 /data',
     ],
-    ['a recipe', 'pip install x\nsrun python -m axolotl.cli.train qlora.yml\ncp a b', 'axolotl.cli.train qlora.yml'],
-    [
-      'a program of its own kind',
-      'tune run lora_finetune_distributed --config llama3/8B_lora epochs=3\ntar cf x y',
-      'tune run',
-    ],
+    ['a recipe', 'pip install x\nsrun python -m someones.train qlora.gin\ncp a b', 'someones.train qlora.gin'],
+    ['a program of its own kind', 'melt run strong --config furnace/8B epochs=3\ntar cf x y', 'melt run'],
   ])('%s', (_, script, named) => {
     const { workloads, warnings } = readScript(script)
     expect(workloads).toEqual([])

@@ -460,7 +460,7 @@ describe('any Python program', () => {
     ],
     [
       'a module is some framework’s own',
-      'accelerate launch -m axolotl.cli.train c.yml --max_steps=900',
+      'accelerate launch -m someones.train c.toml --max_steps=900',
       { steps: 900, framework: undefined, method: undefined },
     ],
     [

@@ -11,7 +11,7 @@ import { type KubernetesObject, readObjects } from './objects.ts'
 import { explainSyntaxError, refusePlaceholders } from './placeholders.ts'
 import { retargetObjects } from './retarget.ts'
 import { isOnlyReferredTo } from './translations/argo/templates.ts'
-import { translationFor } from './translations/index.ts'
+import { TRANSLATED_KINDS, translationFor } from './translations/index.ts'
 import { resolveTrainJob } from './translations/trainjob.ts'
 import { asObject } from './translations/translation.ts'
 import { inferKind, inferredWarning } from './unknown-kinds.ts'
@@ -78,8 +78,9 @@ function readRunning(manifest: Manifest): {
     const kind = kindOf(object)
     if (translation !== undefined) {
       const { warnings = [], turns, creates = [] } = translation
-      open.push(...creates.filter(created => !runsNoPods(created.group, created.kind)))
-      if (translation.roles.length > 0) running.push({ ...asObject(object, translation), warnings, turns })
+      open.push(...creates.filter(created => translationFor(created) !== undefined || kindOf(created) !== undefined))
+      if (translation.roles.length === 0 && object.group !== 'argoproj.io') unknown.push(unknownKind(object))
+      else if (translation.roles.length > 0) running.push({ ...asObject(object, translation), warnings, turns })
     } else if (kind === undefined) unknown.push(unknownKind(object))
     else running.push({ object, kind, warnings: isKnown(object) ? [] : [inferredWarning(object, kind)] })
   }
@@ -98,7 +99,7 @@ function isKnown(object: KubernetesObject): boolean {
 
 function noJob(manifest: Manifest, unknown: readonly Fault[]): readonly Fault[] {
   if (unknown.length > 0) return unknown
-  const hint = `gpufare reads ${KINDS.map(kind => kind.kind).join(', ')}`
+  const hint = `gpufare reads ${[...new Set([...KINDS.map(kind => kind.kind), ...TRANSLATED_KINDS])].join(', ')}`
   return [{ place: { file: manifest.name }, message: 'no document in the file describes a job', hint }]
 }
 

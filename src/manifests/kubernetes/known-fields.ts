@@ -6,7 +6,8 @@ import type { RoleReading } from './roles.ts'
 
 const template = ['metadata', 'spec']
 const resources = ['limits', 'requests', 'claims']
-const container = words(`
+/** Fields of a Container. */
+export const containerFields = words(`
   name image command args workingDir ports envFrom env resources resizePolicy restartPolicy restartPolicyRules
   volumeMounts volumeDevices livenessProbe readinessProbe startupProbe lifecycle terminationMessagePath
   terminationMessagePolicy imagePullPolicy securityContext stdin stdinOnce tty
@@ -57,7 +58,7 @@ export function unknownFieldWarnings(object: KubernetesObject, roles: readonly R
     const list = valueAt(document.value, path)
     if (!Array.isArray(list)) return []
     return list.flatMap((_, index) => [
-      ...check([...path, index], container),
+      ...check([...path, index], containerFields),
       ...check([...path, index, 'resources'], resources),
     ])
   }

@@ -10,6 +10,7 @@ import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
 import { deviceOf } from './resources.ts'
 import { type RoleReading, readRoles } from './roles.ts'
+import { TranslatedDocument } from './translations/translation.ts'
 
 /** An object that runs pods, and how to read it. */
 interface Target {
@@ -30,15 +31,40 @@ export function retargetObjects(
 ): string {
   const altered = new Map<YamlDocument, Alteration[]>()
   for (const { object, kind } of objects) {
-    const alterations = alterObject(object, kind, surroundings, target)
-    altered.set(object.document, [...(altered.get(object.document) ?? []), ...alterations])
+    for (const alteration of alterObject(object, kind, surroundings, target)) {
+      for (const [document, written] of inFile(object.document, alteration)) {
+        altered.set(document, [...(altered.get(document) ?? []), written])
+      }
+    }
   }
+  const elsewhere = [...altered.keys()].find(document => !documents.includes(document))
+  if (elsewhere !== undefined) throw byHand({ file: manifest.name }, 'a manifest within the manifest asks for them')
   const edits = [...altered.values()].flat().flatMap(alteration => alteration.edits)
   const text = applyEdits(manifest.text, edits)
   if (text === undefined || !readsAsWanted(text, manifest.name, documents, altered)) {
     throw byHand({ file: manifest.name }, 'anchors or unusual formatting stand where the GPUs are asked for')
   }
   return text
+}
+
+/** An alteration of a document that was put together from parts of others, as the changes that these others see. */
+function inFile(
+  document: YamlDocument,
+  { changes, edits }: Alteration,
+): readonly (readonly [YamlDocument, Alteration])[] {
+  if (!(document instanceof TranslatedDocument)) return [[document, { changes, edits }]]
+  const placed = changes.map(change => {
+    const { document: holder, path } = document.written(change.path)
+    const isComputed = !isDeepStrictEqual(valueAt(document.value, change.path), valueAt(holder.value, path))
+    if (isComputed)
+      throw byHand(holder.placeOf(path), 'what it asks for is put together from parameters or several numbers')
+    return { holder, change: { ...change, path } }
+  })
+  const holders = [...new Set(placed.map(({ holder }) => holder))]
+  return holders.map((holder, index) => [
+    holder,
+    { changes: placed.flatMap(each => (each.holder === holder ? [each.change] : [])), edits: index === 0 ? edits : [] },
+  ])
 }
 
 function readsAsWanted(
@@ -94,9 +120,9 @@ function alterReplicas(object: KubernetesObject, kind: Kind, role: RoleReading, 
   if (role.tasks > 1 || kind.onEveryNode === true) {
     throw byHand(document.placeOf(role.path), `its pods are runs of their own, ${replicas} cannot share one`)
   }
-  const row = kind.roles.find(candidate => candidate.name === undefined || candidate.name === role.name)
-  if ((row?.copies ?? []).length > 0) throw byHand(document.placeOf(role.path), 'several numbers make up its pods')
-  if (row?.replicas === undefined)
+  const { row } = role
+  if ((row.copies ?? []).length > 0) throw byHand(document.placeOf(role.path), 'several numbers make up its pods')
+  if (row.replicas === undefined)
     throw byHand(document.placeOf(role.path), `${object.kind} is one pod, ${replicas} would be needed`)
   const counts = [row.replicas, ...(row.completions === undefined ? [] : [row.completions])]
   return counts.flatMap(count => {
@@ -113,6 +139,9 @@ function alterReplicas(object: KubernetesObject, kind: Kind, role: RoleReading, 
 }
 
 function alterDevices({ document }: KubernetesObject, role: RoleReading, target: Retarget): Alteration[] {
+  const { claim, share } = role.reading
+  if (claim !== undefined) throw byHand(document.placeOf(role.podPath), 'its GPUs come by a resource claim')
+  if (share?.kind === 'fraction') throw byHand(document.placeOf(role.podPath), 'it takes a part of a GPU')
   const holders = deviceHolders(document, role)
   const [holder] = holders
   const resourceName = target.resourceName ?? holder?.name
@@ -172,7 +201,7 @@ function deviceHolders(document: YamlDocument, role: RoleReading): readonly Devi
 
 function isGpu(resourceName: string): boolean {
   const device = deviceOf(resourceName)
-  return device !== undefined && device.kind !== 'other'
+  return device?.kind === 'gpu' || device?.kind === 'share'
 }
 
 /** Labels about the GPU or machine that was asked for give way to those of the new one. */

@@ -12,6 +12,7 @@ const TRANSLATIONS: Readonly<Record<string, Translate>> = {
   'argoproj.io/ClusterWorkflowTemplate': workflow,
   'serving.kserve.io/InferenceService': inferenceService,
   'serving.kserve.io/LLMInferenceService': llmInferenceService,
+  'serving.kubeflow.org/InferenceService': inferenceService,
   'serving.knative.dev/Service': knativeService,
   'serving.knative.dev/Configuration': knativeService,
   'serving.knative.dev/Revision': knativeService,
@@ -19,6 +20,11 @@ const TRANSLATIONS: Readonly<Record<string, Translate>> = {
   'apps.nvidia.com/NIMService': nimService,
   'nvidia.com/DynamoGraphDeployment': dynamoGraph,
 }
+
+/** Their names. */
+export const TRANSLATED_KINDS: readonly string[] = [
+  ...new Set(Object.keys(TRANSLATIONS).map(key => key.slice(key.indexOf('/') + 1))),
+]
 
 /** How an object of a shape of its own is read; undefined where its kind has none. */
 export function translationFor({ group, kind }: KubernetesObject): Translate | undefined {

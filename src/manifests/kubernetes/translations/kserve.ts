@@ -18,7 +18,13 @@ const GPU = 'nvidia.com/gpu'
  * under `model` or its framework's name, and what they leave out comes from a ServingRuntime.
  */
 export function inferenceService(object: KubernetesObject, objects: readonly KubernetesObject[]): Translation {
-  const parts = COMPONENTS.filter(name => isMapping(valueAt(object.value, ['spec', name])))
+  const parts = COMPONENTS.filter(name => {
+    const part = valueAt(object.value, ['spec', name])
+    return (
+      isMapping(part) &&
+      (name === 'predictor' || Array.isArray(part['containers']) || MODEL_KEYS.some(key => part[key] != null))
+    )
+  })
   const read = parts.map(name => component(object, name, objects))
   return { roles: read.flatMap(part => part.roles), warnings: read.flatMap(part => part.warnings), endless: true }
 }

@@ -1,5 +1,5 @@
 import { type DocumentPath, isMapping, type Mapping, valueAt } from '../../../document.ts'
-import { podSpecFields } from '../known-fields.ts'
+import { containerFields, podSpecFields } from '../known-fields.ts'
 import type { KubernetesObject } from '../objects.ts'
 import type { Entry } from './translation.ts'
 
@@ -38,7 +38,11 @@ export function podFieldsOf(object: KubernetesObject, path: DocumentPath): Entry
   return { at: ['spec'], from: [...object.path, ...path], value: Object.fromEntries(fields) }
 }
 
-/** One container of a pod, from fields of another mapping. */
-export function containerEntry(index: number, part: Omit<Entry, 'at'>): Entry {
-  return { at: ['spec', 'containers', index], ...part }
+/** One container of a pod, from those fields of another mapping that a container has. */
+export function containerEntry(
+  index: number,
+  { value, ...part }: Omit<Entry, 'at' | 'value'> & { readonly value: Mapping },
+): Entry {
+  const fields = Object.entries(value).filter(([key]) => containerFields.includes(key))
+  return { at: ['spec', 'containers', index], ...part, value: Object.fromEntries(fields) }
 }

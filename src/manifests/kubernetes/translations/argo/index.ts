@@ -112,9 +112,18 @@ class Walk {
     const exit = fieldOf(this.specs, 'onExit')
     const handler = typeof exit?.value === 'string' ? findTemplate(this.specs, exit.value) : undefined
     const plans = [entry, ...(handler === undefined ? [] : [handler])].map(template =>
-      this.follow(template, template.name, this.workflowScope, []),
+      this.follow(template, template.name, this.entryScope(template), []),
     )
     return { kind: 'turns', plans }
+  }
+
+  /** The workflow's arguments are those of its first template too. */
+  private entryScope(template: Template): Scope {
+    const prefix = 'workflow.parameters.'
+    const given = [...this.workflowScope].flatMap(([name, value]) =>
+      name.startsWith(prefix) ? [{ name: name.slice(prefix.length), value }] : [],
+    )
+    return this.inputs(template, { arguments: { parameters: given } }, new Map())
   }
 
   private required(key: string): { readonly value: string; readonly at: DocumentPath } {
@@ -218,7 +227,17 @@ class Walk {
         `${name} runs only when a condition holds that shows as it runs: it is counted in full`,
       )
     }
-    const template = templateOf(step, this.specs, at, this.objects)
+    const called = templateOf(step, this.specs, at, this.objects)
+    if ('missing' in called) {
+      this.warn(
+        caller,
+        path,
+        'external-file-missing',
+        `${name} runs the template ${called.missing}, which is not in this file: what it asks for is not counted`,
+      )
+      return NOTHING
+    }
+    const { template } = called
     const run = (item: Scope) =>
       this.follow(template, name, this.inputs(template, step, new Map([...scope, ...item])), above)
     const fanOut = fanOutOf(step, scope)
@@ -316,8 +335,16 @@ class Walk {
     const text = asText(fill(resource['manifest'], scope))
     const firstLine = holder.document.scalarAt(at)?.firstLine ?? 1
     const lines = '\n'.repeat(firstLine - 1)
-    const documents = readYaml(`${lines}${text}`, holder.document.file, 'kubectl')
-    const { objects } = readObjects(documents.filter(({ value }) => isMapping(value)))
+    const objects = readManifest(`${lines}${text}`, holder.document.file)
+    if (objects === undefined) {
+      this.warn(
+        template,
+        ['resource'],
+        'unresolved-template',
+        `${template.name}: what it creates can be read only once it runs`,
+      )
+      return
+    }
     this.created.push(...objects)
     const kinds = objects.map(({ kind }) => kind).join(', ')
     if (kinds !== '')
@@ -396,6 +423,16 @@ class Walk {
     const { holder, path } = first.template
     const place = holder.document.placeOf([...holder.path, ...path, 'retryStrategy'])
     return [{ code: 'retries-multiply-cost', text, place }]
+  }
+}
+
+/** The objects of a manifest within a manifest; undefined where it is no YAML before its placeholders are filled in. */
+function readManifest(text: string, file: string): readonly KubernetesObject[] | undefined {
+  try {
+    return readObjects(readYaml(text, file, 'kubectl').filter(({ value }) => isMapping(value))).objects
+  } catch (error) {
+    if (error instanceof InputError) return undefined
+    throw error
   }
 }
 

@@ -1,5 +1,5 @@
 import { type DocumentPath, isMapping, type Mapping, valueAt, wrongValue } from '../../../../document.ts'
-import { InputError } from '../../../../errors.ts'
+import { InputError, NothingToPrice } from '../../../../errors.ts'
 import type { KubernetesObject } from '../../objects.ts'
 import { listOf, mappingOf } from '../pod-parts.ts'
 
@@ -21,7 +21,7 @@ export interface WorkflowSpec {
 
 const REFERRED = ['WorkflowTemplate', 'ClusterWorkflowTemplate']
 
-/** The spec of an object's own, and that of the WorkflowTemplate it is made from. Throws InputError where that is not in the file. */
+/** The spec of an object's own, and that of the WorkflowTemplate it is made from. Throws NothingToPrice where that is not in the file. */
 export function specsOf(object: KubernetesObject, objects: readonly KubernetesObject[]): readonly WorkflowSpec[] {
   const path = object.kind === 'CronWorkflow' ? ['spec', 'workflowSpec'] : ['spec']
   const own = { holder: object, path }
@@ -32,7 +32,7 @@ export function specsOf(object: KubernetesObject, objects: readonly KubernetesOb
   if (holder !== undefined) return [own, { holder, path: ['spec'] }]
   const message = `its steps are those of the WorkflowTemplate ${String(reference['name'])}, which is not in this file`
   const hint = 'put both into one file, or hand over: argo template get NAME -o yaml'
-  throw new InputError([{ place: object.document.placeOf([...object.path, ...at]), message, hint }])
+  throw new NothingToPrice([{ place: object.document.placeOf([...object.path, ...at]), message, hint }], 'template')
 }
 
 /** What the first of several specs that has a field says of it. */
@@ -57,25 +57,26 @@ export function findTemplate(specs: readonly WorkflowSpec[], name: unknown): Tem
   return undefined
 }
 
-/** The template that a step or task runs: one by name, one of another object in the file, or one that stands in it. */
+/**
+ * The template that a step or task runs: one by name, one of another object, or one that stands in it; `missing` where that
+ * object is not in the file. Throws InputError where the workflow has none of that name.
+ */
 export function templateOf(
   step: Mapping,
   specs: readonly WorkflowSpec[],
   at: { readonly holder: KubernetesObject; readonly path: DocumentPath },
   objects: readonly KubernetesObject[],
-): Template {
+): { readonly template: Template } | { readonly missing: string } {
   const { holder, path } = at
-  if (isMapping(step['inline'])) return templateAt(holder, ['spec'], [...path, 'inline'])
+  if (isMapping(step['inline'])) return { template: templateAt(holder, ['spec'], [...path, 'inline']) }
   const reference = step['templateRef']
   const found = isMapping(reference)
     ? findReferred(reference, objects)
     : findTemplate([{ holder, path: ['spec'] }, ...specs], step['template'])
-  if (found !== undefined) return found
-  const document = holder.document
-  const key = isMapping(reference) ? 'templateRef' : 'template'
-  const hint = isMapping(reference) ? 'put the WorkflowTemplate that it names into the same file' : undefined
+  if (found !== undefined) return { template: found }
+  if (isMapping(reference)) return { missing: `${String(reference['template'])} of ${String(reference['name'])}` }
   throw new InputError([
-    wrongValue(document, [...holder.path, ...path, key], 'a template of this file is expected', hint),
+    wrongValue(holder.document, [...holder.path, ...path, 'template'], 'a template of this workflow is expected'),
   ])
 }
 

@@ -19,10 +19,11 @@ import { compareWithRequest, countingLaunch, countProcesses, launchOption, type 
 import { withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
 import { torchtune } from './torchtune.ts'
+import { knownScripts } from './known-scripts.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
 /** In order of preference: who knows its own flags best comes first. */
-const readers: readonly WorkloadReader[] = [megatron, axolotl, llamaFactory, torchtune, huggingface, nanogpt, pytorch]
+const readers: readonly WorkloadReader[] = [megatron, axolotl, llamaFactory, torchtune, huggingface, nanogpt, knownScripts, pytorch]
 
 /** A command line with the role whose GPUs it uses. */
 interface Run {

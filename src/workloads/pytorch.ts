@@ -3,8 +3,8 @@ import { baseName } from '../launchers.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import { words } from '../word-list.ts'
-import type { Precision, Workload } from '../workload.ts'
-import { namesConfigFile, precisionOf } from './config-files.ts'
+import type { Workload } from '../workload.ts'
+import { namesConfigFile } from './config-files.ts'
 import {
   explainRepeated,
   type Flag,
@@ -17,8 +17,8 @@ import {
   readBoolean,
   readFlags,
   switchFlag,
-  textFlag,
 } from './flags.ts'
+import { precisionFrom } from './precision-flags.ts'
 import { countingLaunch, type Peers } from './processes.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { RunContext, WorkloadReader } from './workload-reader.ts'
@@ -248,18 +248,6 @@ function batchesOf(
   if (single === undefined || processes?.value !== 1 || given.microBatch === 'unknown') return {}
   if (given.gradientAccumulation === undefined) return { globalBatch: single }
   return withoutAbsent({ microBatch: single, gradientAccumulation: accumulation })
-}
-
-function precisionFrom(flags: Flags): Sourced<Precision> | undefined {
-  for (const name of ['bf16', 'fp16'] as const) {
-    const on = known(switchFlag(flags, [name]))
-    if (on?.value === true) return sourced(name, on.origin)
-  }
-  const word = known(
-    textFlag(flags, ['trainer.precision', 'precision', 'mixed-precision', 'amp', 'amp-dtype', 'dtype']),
-  )
-  const precision = precisionOf(word?.value)
-  return precision === undefined || word === undefined ? undefined : sourced(precision, word.origin)
 }
 
 function methodOf(

@@ -1,0 +1,45 @@
+import type { Precision, Workload } from '../../workload.ts'
+import type { FlagTable } from '../training-flags.ts'
+
+/** A published training program whose options are known from its source. */
+export interface KnownScript {
+  /** As the report calls its framework; research code in plain PyTorch is `pytorch`. */
+  readonly framework: string
+  /** Its path, or the module that is run. */
+  readonly program: RegExp
+  /** Options that tell it from other programs of that name, of which so many are there; none where the path says it all. */
+  readonly own?: { readonly flags: readonly string[]; readonly least: number }
+  /** `microBatch` is one process's, `globalBatch` everybody's. */
+  readonly table: FlagTable
+  /** The batch of all GPUs of one machine. */
+  readonly machineBatch?: readonly string[]
+  /** What it takes where it is told nothing. */
+  readonly defaults?: Defaults
+  /** Files with values for these same options, which those of the command line win over. */
+  readonly configFlags?: readonly string[]
+  /** Where the data lies: options, or `0` for the first argument that is none. */
+  readonly dataFolder?: readonly (string | 0)[]
+  /** What its plain switch for mixed precision means, or this word behind it. */
+  readonly mixed?: { readonly flags: readonly string[]; readonly word?: string; readonly precision: Precision }
+  /** Switches that make it evaluate and nothing else. */
+  readonly evaluation?: readonly string[]
+  /** Options that count all samples of the run, in units of so many. */
+  readonly wholeRun?: { readonly flags: readonly string[]; readonly samples: number }
+  /** It starts one process for each GPU by itself; any other program is one process where no launcher stands before it. */
+  readonly spawns?: boolean
+  /** What an epoch goes through; not said where the program draws its samples otherwise. */
+  readonly epochOf?: 'samples'
+}
+
+/** Values with the program's version or day that they were read from. */
+export interface Defaults {
+  readonly source: string
+  readonly steps?: number
+  readonly epochs?: number
+  readonly globalBatch?: number
+  readonly microBatch?: number
+  readonly gradientAccumulation?: number
+  readonly modelName?: string
+  readonly precision?: Precision
+  readonly optimizer?: NonNullable<Workload['optimizer']>['value']
+}

@@ -23,7 +23,7 @@ export interface CourseRun {
 export function coursesOf(job: Job, workloads: readonly Workload[], candidate: Candidate): Course[] | undefined {
   const lanes = new Map<string, { roles: string[]; workloads: Workload[] }>()
   for (const role of new Set(workloads.map(workload => workload.role))) {
-    const own = workloads.filter(workload => workload.role === role && workload.purpose !== 'other')
+    const own = workloads.filter(workload => workload.role === role && isTimed(workload))
     if (own.length === 0) continue
     const key = own.map(describeRun).join('\n')
     const lane = lanes.get(key)
@@ -41,6 +41,11 @@ export function coursesOf(job: Job, workloads: readonly Workload[], candidate: C
     })
   }
   return courses
+}
+
+/** Preparations and conversions take little time beside the runs of a job; a simulation is a run. */
+function isTimed({ purpose, device }: Workload): boolean {
+  return purpose !== 'other' || device === 'gpu'
 }
 
 function inUse(hardware: Hardware, workload: Workload, requested: number): Hardware {

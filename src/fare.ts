@@ -1,7 +1,8 @@
 import { type Candidate, findCandidates } from './candidates.ts'
 import type { Config } from './config.ts'
 import { warnOfConfig } from './config-warnings.ts'
-import { clusterOf, commonGpuNames, knowsPartitions, preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
+import { withCpuMachine } from './cpu-machines.ts'
+import { clusterOf, knowsPartitions, namedGpus, preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
 import type { Job } from './job.ts'
 import { adviseOn } from './missing-facts.ts'
 import { listPrices } from './prices/index.ts'
@@ -91,7 +92,7 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
       ...strandedGpus(job, asWritten),
       ...warnOfGpuTypes(job, tables.gpus, prices, config, requestedGpus(candidates)),
       ...warnOfConfig(job, config, tables),
-      ...withIdleCost(warnings, job, asWritten),
+      ...withIdleCost(withCpuMachine(warnings, job, asWritten, tables.prices), job, asWritten),
       ...adviseOn(job, workloads, asWritten?.runtime),
       ...limitWarnings(asWritten),
     ],

@@ -26,8 +26,7 @@ export function adviseOn(job: Job, workloads: readonly Workload[], runtime: Runt
 
 /** Whether no run is understood, or none that trains says how long. */
 function saysNothing(workloads: readonly Workload[]): boolean {
-  const trained = workloads.filter(each => each.purpose === 'train')
-  return trained.length === workloads.length && trained.every(isWithoutLength)
+  return workloads.every(each => each.device === 'cpu' || (each.purpose === 'train' && isWithoutLength(each)))
 }
 
 function isWithoutLength({ steps, epochs, samples, tokens }: Workload): boolean {
@@ -37,9 +36,15 @@ function isWithoutLength({ steps, epochs, samples, tokens }: Workload): boolean 
 function missingFacts(workloads: readonly Workload[]): readonly MissingFact[] {
   const [workload, ...more] = workloads.filter(each => each.purpose === 'train')
   // A key holds for the whole manifest: of several runs only the time together can be said.
-  if (workload === undefined || more.length > 0) return [runtimeFact]
+  if (workload === undefined || more.length > 0) return [{ ...runtimeFact, ...nameOfCode(workloads) }]
   const facts = [...missingOfModel(workload), ...missingOfWork(workload)]
   return facts.length > 0 ? facts : [runtimeFact]
+}
+
+/** A simulation's time hangs on its input, which is not read. */
+function nameOfCode(workloads: readonly Workload[]): Partial<MissingFact> {
+  const framework = workloads.find(({ device }) => device === 'gpu')?.framework
+  return framework === undefined ? {} : { what: `how long ${framework.value} takes on its input` }
 }
 
 const runtimeFact: MissingFact = { what: 'how long this takes', key: 'runtime', example: '4h on 8xa100-80gb' }

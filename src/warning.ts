@@ -30,6 +30,8 @@ export type WarningCode =
   | 'accelerator-not-gpu'
   | 'last-flag-wins'
   | 'idle-gpus'
+  | 'no-gang'
+  | 'cpu-work'
   | 'time-limit-too-short-to-judge'
   | 'recurring'
   | 'external-file-missing'

@@ -39,6 +39,11 @@ export interface Workload {
   readonly purpose: 'train' | 'evaluate' | 'infer' | 'serve' | 'other'
   /** `hf-trainer`, `megatron-lm`, `nanogpt`, `pytorch`, or absent. */
   readonly framework?: Sourced<string>
+  /**
+   * Of work that neither trains nor infers: on CPUs, so that the GPUs idle, or on GPUs for a time that no formula gives. Absent where
+   * it takes little time beside the runs of the job.
+   */
+  readonly device?: 'cpu' | 'gpu'
   /** The line of the command that starts it. */
   readonly place: Place
   /** Name of the role whose GPUs it uses. */

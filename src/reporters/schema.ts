@@ -59,6 +59,10 @@ const Role = z.strictObject({
 
 const Workload = z.strictObject({
   purpose: z.enum(['train', 'evaluate', 'infer', 'serve', 'other']),
+  device: z
+    .enum(['cpu', 'gpu'])
+    .optional()
+    .describe('of work that neither trains nor infers: cpu = the GPUs idle, gpu = for a time that no formula gives'),
   place: Place,
   role: z.string(),
   repetitions: z.number(),

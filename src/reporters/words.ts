@@ -41,7 +41,7 @@ function taskWords(role: Role): string {
 export function describeWorkload(workload: Workload): string {
   const method = workload.method?.value
   return [
-    workload.modelName?.value ?? workload.model?.value.name ?? 'a model that is not named',
+    workload.modelName?.value ?? workload.model?.value.name ?? nameOfWork(workload),
     method === 'lora' || method === 'qlora' ? `${method === 'lora' ? 'LoRA' : 'QLoRA'} fine-tune` : undefined,
     amountOfWork(workload),
     labelled('sequence', workload.sequenceLength?.value),
@@ -51,6 +51,11 @@ export function describeWorkload(workload: Workload): string {
   ]
     .filter(part => part !== undefined)
     .join(', ')
+}
+
+function nameOfWork({ purpose, device, framework }: Workload): string {
+  if (device === 'cpu') return 'work for CPUs'
+  return (purpose === 'other' ? framework?.value : undefined) ?? 'a model that is not named'
 }
 
 function amountOfWork(workload: Workload): string | undefined {

@@ -9,21 +9,38 @@ import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
 import { axolotl } from './axolotl.ts'
 import { findWritten, missingFile, referredPath } from './config-files.ts'
+import { cpuWork, explainCpuWork } from './cpu-work.ts'
 import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
 import { besides } from './flags.ts'
+import { gptNeox } from './gpt-neox.ts'
 import { huggingface } from './huggingface.ts'
 import { llamaFactory } from './llama-factory.ts'
+import { knownScripts } from './known-scripts.ts'
 import { megatron } from './megatron.ts'
 import { nanogpt } from './nanogpt.ts'
 import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
 import { withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
+import { scientific } from './scientific.ts'
+import { torchtitan } from './torchtitan.ts'
 import { torchtune } from './torchtune.ts'
-import { knownScripts } from './known-scripts.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
 /** In order of preference: who knows its own flags best comes first. */
-const readers: readonly WorkloadReader[] = [megatron, axolotl, llamaFactory, torchtune, huggingface, nanogpt, knownScripts, pytorch]
+const readers: readonly WorkloadReader[] = [
+  gptNeox,
+  torchtitan,
+  megatron,
+  axolotl,
+  llamaFactory,
+  torchtune,
+  huggingface,
+  nanogpt,
+  knownScripts,
+  scientific,
+  cpuWork,
+  pytorch,
+]
 
 /** A command line with the role whose GPUs it uses. */
 interface Run {
@@ -69,9 +86,14 @@ export function readWorkloads(
     ...read.flatMap(run => explainLaunch(run, runs)),
     ...explainRuns(workloads),
     ...explainChildJobs(job),
-    ...explainIgnorance(job, runs, workloads),
+    ...explainCpuWork(job, { all: runs.map(commandOf), read: read.map(commandOf), isErrand }, workloads),
+    ...explainIgnorance(job, runs, read, workloads),
   ]
   return { workloads, warnings: withoutRepeats(warnings) }
+}
+
+function commandOf({ commandLine }: Run): CommandLine {
+  return commandLine
 }
 
 /** Every command line with the role it works in, shell scripts that were read followed into. */
@@ -259,10 +281,18 @@ function saysLength({ steps, epochs, samples, tokens }: Workload): boolean {
 }
 
 /** Where nothing was understood: which program it is that cannot be read. */
-function explainIgnorance(job: Job, runs: readonly Run[], workloads: readonly Workload[]): Warning[] {
+function explainIgnorance(
+  job: Job,
+  runs: readonly Run[],
+  read: readonly ReadRun[],
+  workloads: readonly Workload[],
+): Warning[] {
   const hasGpus = job.roles.some(role => role.gpuCount.value > 0)
-  if (!hasGpus || job.endless || workloads.length > 0 || job.declarations.runtime !== undefined) return []
-  const working = runs.map(run => run.commandLine).filter(({ program }) => !errands.has(baseName(program)))
+  const isUnderstood = workloads.some(({ device }) => device !== 'cpu')
+  if (!hasGpus || job.endless || isUnderstood || job.declarations.runtime !== undefined) return []
+  const understood = read.map(commandOf)
+  const working = runs.map(commandOf).filter(line => !understood.includes(line) && !isErrand(line))
+  if (understood.length > 0 && working.length === 0) return []
   const unread = working.find(({ launches }) => launches.length > 0) ?? working.at(-1)
   if (unread === undefined) {
     const text = 'gpufare sees no program here that computes something'
@@ -270,6 +300,10 @@ function explainIgnorance(job: Job, runs: readonly Run[], workloads: readonly Wo
   }
   const text = `gpufare cannot read what \`${abbreviate(unread)}\` computes`
   return [{ code: 'no-training-facts', text, place: unread.place }]
+}
+
+function isErrand({ program }: CommandLine): boolean {
+  return errands.has(baseName(program))
 }
 
 /** Programs that prepare, copy and look, whatever they are told. */

@@ -479,12 +479,8 @@ describe('any Python program', () => {
   test.each([
     ['nothing known', 'python fit.py --config $1 --seed 3'],
     ['a line of Python', 'python -c "print(1)" --epochs 3'],
-    ['preparation', 'python preprocess.py --batch-size 32'],
     ['scores', 'python score_all.py --epochs 3'],
-    [
-      'copies and installations',
-      'rsync -a x y\npip install -r r.txt\nnvidia-smi\nmkdir -p out\nmodule load cuda\ncp a b',
-    ],
+    ['copies and installations', 'pip install -r r.txt\nnvidia-smi\nmkdir -p out\nmodule load cuda\ncp a b'],
     ['no Python', './simulate --steps 1000'],
   ])('%s is no run', (_, script) => {
     const { workloads, warnings } = readScript(script)

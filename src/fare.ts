@@ -21,7 +21,7 @@ import type { ReferredFiles } from './workloads/workload-reader.ts'
 export interface Fare {
   readonly job: Job
   /** The common names of the GPU types that the job names, by the names as written. */
-  readonly gpuNames: ReadonlyMap<string, string>
+  readonly gpuNames: ReadonlyMap<string, readonly string[]>
   readonly workloads: readonly Workload[]
   readonly quotes: readonly Quote[]
   readonly warnings: readonly Warning[]
@@ -80,7 +80,7 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
   const areKnown = job.roles.every(role => role.gpuCount.value === 0 || knowsPartitions(cluster, role))
   return {
     job,
-    gpuNames: commonGpuNames(job, tables.gpus, prices),
+    gpuNames: namedGpus(job, tables.gpus, prices),
     workloads,
     quotes,
     warnings: [

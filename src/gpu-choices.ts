@@ -1,6 +1,6 @@
 import type { Cluster, Config, Pool } from './config.ts'
 import {
-  commonGpuName,
+  commonGpuNames,
   findGpus,
   type Gpu,
   gpusWithSlices,
@@ -47,12 +47,13 @@ export function requestedDevices(role: Role, gpus: readonly Gpu[], prices: Price
 }
 
 /** The common names of the types that a job names, by the names as written; without those that no table knows. */
-export function commonGpuNames(job: Job, gpus: readonly Gpu[], prices: PriceList): ReadonlyMap<string, string> {
+export function namedGpus(job: Job, gpus: readonly Gpu[], prices: PriceList): ReadonlyMap<string, readonly string[]> {
   const written = job.roles.flatMap(role => role.gpuType.names.map(({ value }) => value))
   return new Map(
-    written.flatMap((name): [string, string][] => {
-      const common = commonGpuName(name, gpus) ?? prices.machinesNamed(name)[0]?.gpu.name
-      return common === undefined ? [] : [[name, common]]
+    written.map(name => {
+      const common = commonGpuNames(name, gpus)
+      const machine = common.length > 0 ? undefined : prices.machinesNamed(name)[0]
+      return [name, machine === undefined ? common : [machine.gpu.name]]
     }),
   )
 }
@@ -83,6 +84,7 @@ export function warnOfGpuTypes(
               ambiguousTypeWarning(
                 names.map(({ value }) => value),
                 known,
+                gpus,
               ),
             ]
           : []),
@@ -210,10 +212,11 @@ function unknownTypeWarning(name: string, { scheduler }: Job, gpus: readonly Gpu
   }
 }
 
-function ambiguousTypeWarning(names: readonly string[], devices: readonly Device[]): Warning {
+function ambiguousTypeWarning(names: readonly string[], devices: readonly Device[], gpus: readonly Gpu[]): Warning {
   const types = devices.map(device => device.gpu.name).join(' or ')
   const said = names.length > 0 ? names.join(', ') : 'the slice asked for'
-  // What one name leaves open is its memory or form; several names are several types.
-  const code = names.length === 1 ? 'gpu-variant-open' : 'gpu-type-ambiguous'
+  // What one family leaves open is memory or form.
+  const isOneFamily = names.length === 1 && commonGpuNames(names[0] ?? '', gpus).length === 1
+  const code = isOneFamily ? 'gpu-variant-open' : 'gpu-type-ambiguous'
   return { code, text: `${said} may be ${types}: each has a row of its own` }
 }

@@ -89,19 +89,24 @@ export function findGpus(name: string, gpus: readonly Gpu[]): readonly Gpu[] {
 }
 
 /**
- * The one name for all spellings of a GPU type: family and memory, `a100-80gb`, without the memory where the spelling leaves it
- * open (`a100`, `h100`) and without the form factor (`-pcie`). Undefined where it means no known family, or several.
+ * The names that are the same for all spellings of a GPU type: family and memory, `a100-80gb`, without the memory where the spelling
+ * leaves it open (`a100`, `h100`) and without the form factor (`-pcie`). Several where a MIG profile alone is named; none where no
+ * table knows it.
  */
-export function commonGpuName(name: string, gpus: readonly Gpu[]): string | undefined {
+export function commonGpuNames(name: string, gpus: readonly Gpu[]): readonly string[] {
   const found = findGpus(name, gpus)
-  const families = new Set(found.map(gpu => familyOf(gpu.name)))
-  const memories = new Set(found.map(gpu => memoryIn(gpu.name)))
-  const [family] = families
-  const [memory = ''] = memories
-  if (family === undefined || families.size > 1) return undefined
-  const leavesOpen =
-    memories.size > 1 || squash(withoutMaker(name.toLowerCase()).replace(formFactor, '')) === squash(family)
-  return leavesOpen ? family : family + memory
+  const families = [...new Set(found.map(gpu => familyOf(gpu.name)))]
+  const bare = squash(withoutMaker(name.toLowerCase()).replace(formFactor, ''))
+  return families.map(family => {
+    const memories = new Set(
+      found
+        .map(gpu => gpu.name)
+        .filter(each => familyOf(each) === family)
+        .map(memoryIn),
+    )
+    const [memory = ''] = memories
+    return memories.size > 1 || bare === squash(family) ? family : family + memory
+  })
 }
 
 function familyOf(name: string): string {
@@ -130,7 +135,8 @@ export function nearestGpuNames(name: string, gpus: readonly Gpu[], count = 3): 
 
 /** The MIG profile in a device's name: `3g.20gb` of `a100_3g.20gb` or `NVIDIA-A100-SXM4-40GB-MIG-3g.20gb`. */
 export function migProfileIn(name: string): string | undefined {
-  return /(?:^|[-_.:])(\d+g\.\d+gb)(?![a-z0-9])/i.exec(name)?.[1]?.toLowerCase()
+  const profile = /(?:^|[-_.:])(\d+g\.\d+g)b?(?![a-z0-9])/i.exec(name)?.[1]
+  return profile && `${profile.toLowerCase()}b`
 }
 
 /** A slice of a GPU, with the part of the whole that it is. */

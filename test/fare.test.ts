@@ -45,7 +45,7 @@ describe('what is paid and not used', () => {
 
   test('of an array, for all tasks at one time', () => {
     const body = 'torchrun --nproc_per_node 1 run_clm.py --max_steps 9'
-    expect(textsOf('idle-gpus', '--gres=gpu:h100:4 -a 0-9%5', body)[0]).toMatch(/\$30.00 an hour buy nothing$/)
+    expect(textsOf('idle-gpus', '--gres=gpu:h100:4 -a 0-9%5', body)[0]).toMatch(/\$30 an hour buy nothing$/)
   })
 
   test('of whole nodes is what nobody asked for', () => {

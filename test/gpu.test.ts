@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { commonGpuName, findGpus, gpusWithSlices, migProfileIn, nearestGpuNames, sliceOf } from '../src/gpu.ts'
+import { commonGpuNames, findGpus, gpusWithSlices, migProfileIn, nearestGpuNames, sliceOf } from '../src/gpu.ts'
 import { readTables } from '../src/pricing-data.ts'
 
 const { gpus } = readTables('pricing-data')
@@ -179,9 +179,9 @@ describe('the common name of a GPU type', () => {
     ['a100_3g.20gb', 'a100-40gb'],
     ['rtxa6000', 'a6000'],
     ['mi250x', 'mi250x'],
-    ['zx9000', undefined],
-    ['1g.10gb', undefined],
+    ['zx9000', ''],
+    ['1g.10gb', 'a100,h100-80gb'],
   ])('%s is %s', (name, common) => {
-    expect(commonGpuName(name, gpus)).toBe(common)
+    expect(commonGpuNames(name, gpus).join()).toBe(common)
   })
 })

@@ -62,7 +62,10 @@ function roleOf(role: Role, gpuNames: Fare['gpuNames']): object {
     replicaRange: role.replicaRange,
     gpusPerReplica: role.gpusPerReplica,
     gpuCount: role.gpuCount,
-    gpuTypes: role.gpuType.names.map(name => ({ ...name, gpu: gpuNames.get(name.value) })),
+    gpuTypes: role.gpuType.names.flatMap(name => {
+      const gpus = gpuNames.get(name.value) ?? []
+      return gpus.length === 0 ? [name] : gpus.map(gpu => ({ ...name, gpu }))
+    }),
     gpuTypeBasis: role.gpuType.basis,
     deviceShare: role.deviceShare,
     otherAccelerators: role.otherAccelerators,

@@ -23,7 +23,7 @@ function checkGresLists(settings: Settings): readonly Fault[] {
     const setting = settings.get(name)
     if (setting === undefined) return []
     const list = gresOf(settings, name)
-    const odd = list?.find(gres => gres.name !== 'gpu' && /gpu|^none$|[^\w.-]/i.test(gres.name))
+    const odd = list?.find(gres => gres.name !== 'gpu' && /^gpus?$|^none$|[^\w.-]/i.test(gres.name))
     if (list !== undefined && odd === undefined) return []
     const expected = name === 'gres' ? 'gpu:<number> or gpu:<type>:<number>' : '<number> or <type>:<number>'
     return [fault(setting, `not understood, expected ${expected}`)]

@@ -1,8 +1,8 @@
 import { type Sourced, sourced } from '../../sourced.ts'
-import { countOf, gresOf, nodeRange, type Setting, type Settings } from './settings.ts'
+import { countOf, gresOf, nodeRange, type Setting, type Settings, sharesOf } from './settings.ts'
 
 /** Options that ask for GPUs. */
-export const gpuOptions = ['gres', 'gpus', 'gpus-per-node', 'gpus-per-task', 'gpus-per-socket']
+export const gpuOptions = ['gres', 'gpus', 'gpus-per-node', 'gpus-per-task', 'gpus-per-socket', 'tres-per-task']
 
 /** Nodes, tasks and GPUs of one component, as they follow from each other. */
 export interface Shape {
@@ -27,7 +27,7 @@ const usualGpusPerNode = 8
 export function readShape(settings: Settings): Shape {
   const perNode = gpusOf(settings, 'gres') ?? gpusOf(settings, 'gpus-per-node') ?? gpusPerNodeBySockets(settings)
   const inAll = gpusOf(settings, 'gpus') ?? gpusByTasks(settings)
-  const perTask = gpusOf(settings, 'gpus-per-task')
+  const perTask = gpusOf(settings, 'gpus-per-task') ?? gpusOf(settings, 'tres-per-task')
   const range = nodeRange(settings)
   const askedTasks = countOf(settings, 'ntasks')
   const tasksOnNode = countOf(settings, 'ntasks-per-node')
@@ -59,7 +59,9 @@ export function readShape(settings: Settings): Shape {
 function gpusOf(settings: Settings, name: string): Sourced<number> | undefined {
   const setting = settings.get(name)
   const gpus = gresOf(settings, name)?.filter(gres => gres.name === 'gpu') ?? []
-  if (setting === undefined || gpus.length === 0) return undefined
+  if (setting === undefined) return undefined
+  // All shares of a job on a node are of one GPU (slurm.schedmd.com/gres.html, "MPS Management" and "Sharding").
+  if (gpus.length === 0) return sharesOf(settings, name).length > 0 ? sourced(1, setting.origin) : undefined
   return sourced(
     gpus.reduce((sum, gres) => sum + gres.count, 0),
     setting.origin,

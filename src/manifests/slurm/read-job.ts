@@ -13,7 +13,7 @@ import { gpuOptions, readShape, type Shape } from './gpu-count.ts'
 import { readGpuType, shareOf } from './gpu-type.ts'
 import { readMebibytes, readMinutes } from './quantities.ts'
 import { readSbatch, type SbatchReading, wrappedScript } from './read-sbatch.ts'
-import { countOf, gresOf, memoryOptions, type Settings } from './settings.ts'
+import { countOf, cpusOfTres, gresOf, memoryOptions, type Settings } from './settings.ts'
 import {
   warnOfByteOrderMark,
   warnOfChildJobs,
@@ -177,7 +177,7 @@ function readRole(
     tasks: array.tasks,
     concurrentTasks: array.concurrent,
     ...withoutAbsent({
-      deviceShare: shareOf(gpuType),
+      deviceShare: shareOf(settings),
       cpusPerReplica: cpusOf(settings, shape),
       memoryBytesPerReplica: memoryOf(settings, shape),
       timeLimitSeconds: timeLimitOf(settings),
@@ -211,6 +211,9 @@ function partitionsOf(settings: Settings): readonly Sourced<string>[] {
 function cpusOf(settings: Settings, shape: Shape): Sourced<number> | undefined {
   const perTask = settings.get('cpus-per-task')
   if (perTask !== undefined) return sourced(Number(perTask.text) * shape.tasksPerNode, perTask.origin)
+  const tres = settings.get('tres-per-task')
+  const byTres = cpusOfTres(settings)
+  if (tres !== undefined && byTres !== undefined) return sourced(byTres * shape.tasksPerNode, tres.origin)
   const perGpu = settings.get('cpus-per-gpu')
   if (perGpu !== undefined && shape.gpusPerNode.value > 0) {
     return sourced(Number(perGpu.text) * shape.gpusPerNode.value, perGpu.origin)
@@ -295,7 +298,7 @@ function refusedByController(
       if (setting !== undefined) faults.push({ place: setting.place, message: `${setting.written}: ${message}` })
     }
     for (const name of gpuOptions) {
-      if ((gresOf(settings, name) ?? []).some(({ count }) => Math.abs(count) > largestCount)) {
+      if ((gresOf(settings, name) ?? []).some(gres => gres.name === 'gpu' && Math.abs(gres.count) > largestCount)) {
         refuse(name, `more than ${largestCount}, which Slurm cannot count: it would take another number for it`)
       }
     }

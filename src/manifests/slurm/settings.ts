@@ -53,6 +53,7 @@ export function countOf(settings: Settings, name: string): number | undefined {
 export function gresOf(settings: Settings, name: string): readonly Gres[] | undefined {
   const value = settings.get(name)?.value
   if (value === undefined || (name === 'gres' && /^none$/i.test(value))) return []
+  if (name === 'tres-per-task') return readGres(gresOfTres(value))
   return name === 'gres'
     ? readGres(value)
     : readGres(
@@ -61,6 +62,25 @@ export function gresOf(settings: Settings, name: string): readonly Gres[] | unde
           .map(item => (item === '' ? '' : `gpu:${item}`))
           .join(','),
       )
+}
+
+/** `gpu:a100:2` of `--tres-per-task=cpu:4,gres/gpu:a100:2`, where newer ones write `gres/gpu:a100=2`. */
+function gresOfTres(value: string): string {
+  return value
+    .split(',')
+    .flatMap(item => /^gres[/:](.+)$/.exec(item)?.[1]?.replace('=', ':') ?? [])
+    .join(',')
+}
+
+/** CPUs of `--tres-per-task=cpu:4`. */
+export function cpusOfTres(settings: Settings): number | undefined {
+  const count = /(?:^|,)cpu[:=](\d+)/.exec(settings.get('tres-per-task')?.value ?? '')?.[1]
+  return count === undefined ? undefined : Number(count)
+}
+
+/** What is asked for of a GPU that other jobs use at the same time: `shard:4`, `mps:50`. */
+export function sharesOf(settings: Settings, name: string): readonly Gres[] {
+  return gresOf(settings, name)?.filter(gres => gres.name === 'shard' || gres.name === 'mps') ?? []
 }
 
 /** The memory options that count. */

@@ -1,6 +1,7 @@
 import type { DeclarationEntry } from '../../declarations.ts'
 import type { Place } from '../../errors.ts'
-import type { Role } from '../../job.ts'
+import { findGpuHint } from '../../gpu-hints.ts'
+import type { DeviceShare, Role } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
 import { formatDuration, parseDuration, secondsPerMinute } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
@@ -107,12 +108,14 @@ export function warnOfComponent(
     warnings.push(warn('gpu-count-inferred', text))
   } else if (role.gpuCount.value === 0 && role.exclusive && !shape.asksForGpus) {
     warnings.push(warn('gpu-count-unknown', 'how many GPUs the whole nodes have is not known'))
+  } else if (role.gpuCount.value === 0 && !shape.asksForGpus) {
+    const named = namesGpus(settings)
+    const text = `${named?.written} names GPUs and nothing asks for any: how many the job gets, 0 or all of a node, is the site's to say`
+    if (named !== undefined) warnings.push(warn('gpu-count-unknown', text, named))
   }
   if (role.gpuCount.value > 0) warnings.push(...warnOfType(role, settings, warn))
   if (role.deviceShare !== undefined) {
-    const { profile = '', share = 0 } = role.deviceShare
-    const text = `a slice ${profile} of a GPU is asked for: ${(share * 100).toFixed(0)} % of its compute; GPU counts are counts of slices`
-    warnings.push(warn('fractional-gpu', text, settings.get('gres')))
+    warnings.push(warn('fractional-gpu', describeShare(role.deviceShare), settings.get('gres') ?? settings.get('gpus')))
   }
   if (role.tasks > 1) {
     const text = `${role.tasks} array tasks, ${role.concurrentTasks} at one time: GPUs and time limit are those of each`
@@ -124,6 +127,20 @@ export function warnOfComponent(
     warnings.push(warn('autoscaling-range', text, settings.get('nodes')))
   }
   return warnings
+}
+
+/** A partition or constraint that speaks of GPUs, where many sites hand out whole nodes without any further word. */
+function namesGpus(settings: Settings): Setting | undefined {
+  const spoken = ['constraint', 'partition'].flatMap(name => settings.get(name) ?? [])
+  return spoken.find(({ value = '' }) => /(^|[^a-z])!?gpus?([^a-z]|$)/i.test(value) || findGpuHint(value) !== undefined)
+}
+
+function describeShare({ profile, share = 0 }: DeviceShare): string {
+  if (profile === undefined) {
+    return 'a part of a GPU is asked for, which other jobs use at the same time; how large it is only the site knows: it is counted and priced as a whole GPU'
+  }
+  const percent = (share * 100).toFixed(0)
+  return `a slice ${profile} of a GPU is asked for: ${percent} % of its compute; GPU counts are counts of slices`
 }
 
 type Warn = (code: Warning['code'], text: string, setting?: Setting) => Warning
@@ -143,7 +160,7 @@ function warnOfType(role: Role, settings: Settings, warn: Warn): readonly Warnin
     warnings.push(warn('gpu-type-hint-only', `${said.join(', ')} is guessed from the name of ${where}`))
   }
   if (said.length > 1) {
-    const together = basis === 'directive'
+    const together = basis === 'directive' || /\*\d/.test(settings.get('constraint')?.value ?? '')
     const text = together
       ? `several GPU types at once: ${said.join(' and ')}`
       : `any of several GPU types will do: ${said.join(', ')}`

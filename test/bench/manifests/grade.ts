@@ -1,4 +1,4 @@
-import { commonGpuName, type Gpu } from '../../../src/gpu.ts'
+import { commonGpuNames, type Gpu } from '../../../src/gpu.ts'
 import { readQuantity } from '../../../src/manifests/kubernetes/quantities.ts'
 import type { ReportDocument } from '../../../src/reporters/schema.ts'
 import { secondsPerHour } from '../../../src/units.ts'
@@ -200,7 +200,7 @@ function gradeType(
   told: (key: string, value: unknown, got: Said | undefined, agree?: Agree) => Fact | undefined,
   gpus: readonly Gpu[],
 ): (Fact | undefined)[] {
-  const common = (name: string): string => commonGpuName(name, gpus) ?? name.toLowerCase()
+  const common = (name: string): string => commonGpuNames(name, gpus)[0] ?? name.toLowerCase()
   const names = role?.gpuTypes.map(type => type.gpu ?? type.value.toLowerCase()) ?? []
   const got = plain(names.length === 0 ? undefined : [...new Set(names)].sort().join(' or '))
   const isHint = role !== undefined && /-hint$|^comment$/.test(role.gpuTypeBasis)

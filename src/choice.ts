@@ -58,7 +58,7 @@ export function describeFares(fares: readonly Fare[], currency: Currency): strin
 }
 
 /** Names of places a job goes to, in the order in which people say them. */
-const places = ['cluster', 'context', 'namespace', 'partition', 'account', 'qos', 'reservation', 'queue']
+const places = ['cluster', 'context', 'namespace', 'partition', 'account', 'qos', 'reservation', 'queue', 'priority']
 
 /** `cluster gpushop, partition a100, account research`: what the scheduler said, and over it what the jobs say themselves. */
 export function describeDestination(found: Readonly<Record<string, string>>, jobs: readonly Job[]): string {

@@ -1,9 +1,11 @@
+import type { Place } from '../../errors.ts'
 import type { DeviceShare, GpuTypeRequest, Role } from '../../job.ts'
-import { type Origin, type Sourced, sourced } from '../../sourced.ts'
+import { type Origin, type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
+import { type ClaimReading, readClaim, together } from './claims.ts'
 import { type PlacedPod, reservedFor, steadyAmount } from './containers.ts'
 import { amountOf } from './resource-rules.ts'
-import { deviceOf, vendorOf } from './resources.ts'
+import { type Device, deviceOf, SHARE_MEMORIES, SHARE_PERCENTAGES, vendorOf } from './resources.ts'
 import type { Container, PodSpec } from './schema.ts'
 
 /** The GPUs and other accelerators that one pod asks for. */
@@ -13,38 +15,39 @@ export interface Devices {
   readonly type?: GpuTypeRequest
   readonly vendor?: Role['gpuVendor']
   readonly other?: Readonly<Record<string, number>>
+  /** Some GPUs come by a claim, of its own or one for all pods that name it. */
+  readonly claim?: 'own' | 'shared'
   readonly warnings: readonly Warning[]
 }
 
-/** Counts a pod's devices by their resource names and claims. */
+/** Counts a pod's devices by their resource names, claims and annotations. */
 export function readDevices(placed: PlacedPod): Devices {
   const { spec } = placed.pod
   const names = new Set(placed.containers.flatMap(({ container }) => Object.keys(container.resources?.limits ?? {})))
-  const other: Record<string, number> = {}
+  const named: Record<string, number> = {}
   const gpus: CountedDevice[] = []
   for (const name of names) {
     const device = deviceOf(name)
-    const count = device === undefined ? 0 : reservedFor(spec, limitOf(name))
-    if (device === undefined || count === 0) continue
-    if (device.kind === 'other') other[name] = count
-    else
-      gpus.push({
-        name,
-        count,
-        share: device.kind === 'share' ? device.share : undefined,
-        type: device.kind === 'gpu' ? device.type : undefined,
-      })
+    const amount = device === undefined ? 0 : reservedFor(spec, limitOf(name))
+    if (device === undefined || amount === 0) continue
+    if (device.kind === 'other') named[name] = amount
+    else gpus.push({ name, ...countOf(device, amount) })
   }
   const claims = readClaims(placed)
-  const count = gpus.reduce((sum, device) => sum + device.count, claims.count)
-  const share = combinedShare(gpus, claims.count) ?? fractionOf(spec)
-  const type = namedByResource(gpus, placed)
-  const vendor = gpus.map(({ name }) => vendorOf(name)).find(each => each !== undefined)
+  const fraction = gpus.length + claims.gpus === 0 ? annotatedFraction(placed) : undefined
+  const count = gpus.reduce((sum, device) => sum + device.count, claims.gpus + (fraction?.gpus ?? 0))
+  const ofNames = combinedShare(gpus, claims.gpus) ?? fractionOf(spec)
+  const share = gpus.length === 0 ? (claims.share ?? fraction?.share) : ofNames
+  const type = namedByResource(gpus, placed) ?? (gpus.length === 0 ? claims.type : chosenByAnnotation(placed))
+  const vendor = gpus.map(({ name }) => vendorOf(name)).find(each => each !== undefined) ?? claims.vendor
+  const other = { ...named, ...claims.other }
   return {
-    gpus: sourced(count, gpuOrigin(placed, gpus)),
-    ...(share === undefined ? {} : { share }),
-    ...(type === undefined ? {} : { type }),
-    ...(vendor === undefined ? {} : { vendor }),
+    gpus: sourced(
+      count,
+      fraction === undefined ? gpuOrigin(placed, gpus) : { kind: 'manifest', place: fraction.place },
+    ),
+    ...(claims.gpus > 0 && { claim: claims.isShared === true ? 'shared' : 'own' }),
+    ...withoutAbsent({ share, type, vendor }),
     ...(Object.keys(other).length === 0 ? {} : { other }),
     warnings: [...claims.warnings, ...initContainerWarnings(placed, gpus), ...otherWarnings(other)],
   }
@@ -55,6 +58,15 @@ interface CountedDevice {
   readonly count: number
   readonly share: DeviceShare | undefined
   readonly type: string | undefined
+}
+
+/** The devices that an amount of a resource means. */
+function countOf(device: Exclude<Device, { readonly kind: 'other' }>, amount: number): Omit<CountedDevice, 'name'> {
+  if (device.kind === 'gpu') return { count: amount, share: undefined, type: device.type }
+  if (device.kind === 'share') return { count: amount, share: device.share, type: undefined }
+  if (device.kind === 'memory') return { count: 1, share: { kind: 'fraction' }, type: undefined }
+  const count = Math.ceil(amount / 100)
+  return { count, share: amount < 100 ? { kind: 'fraction', share: amount / 100 } : undefined, type: undefined }
 }
 
 function limitOf(name: string): (container: Container) => number {
@@ -92,12 +104,38 @@ function combinedShare(devices: readonly CountedDevice[], wholeGpus: number): De
   return { kind: first.share.kind, profile, ...(Number.isNaN(total) ? {} : { share: total / count }) }
 }
 
-/** HAMi's vGPU scheduler: per cent of a GPU's cores beside `nvidia.com/gpu` (project-hami.io, "Resource names"). */
+/** What schedulers that share GPUs give of each one: the largest of the parts that are said in per cent. */
 function fractionOf(spec: PodSpec): DeviceShare | undefined {
-  const percent = Math.max(0, ...spec.containers.map(limitOf('nvidia.com/gpucores')))
-  if (percent > 0 && percent < 100) return { kind: 'fraction', share: percent / 100 }
-  const memory = Math.max(0, ...spec.containers.map(limitOf('nvidia.com/gpumem')))
-  return memory > 0 ? { kind: 'fraction' } : undefined
+  const amounts = (names: readonly string[]) => names.flatMap(name => spec.containers.map(limitOf(name)))
+  const percent = Math.max(0, ...amounts(SHARE_PERCENTAGES))
+  if (percent > 0) return percent < 100 ? { kind: 'fraction', share: percent / 100 } : undefined
+  return amounts(SHARE_MEMORIES).some(memory => memory > 0) ? { kind: 'fraction' } : undefined
+}
+
+/** Run:ai and the KAI scheduler take a part of a GPU from annotations, without any resource name (KAI scheduler docs, "GPU sharing"). */
+function annotatedFraction({
+  pod,
+  path,
+  document,
+}: PlacedPod): { readonly gpus: number; readonly share: DeviceShare; readonly place: Place } | undefined {
+  const annotations = pod.metadata?.annotations ?? {}
+  const key = ['gpu-fraction', 'gpu-memory'].find(name => annotations[name] !== undefined)
+  if (key === undefined) return undefined
+  const share = key === 'gpu-fraction' ? Number(annotations[key]) : Number.NaN
+  return {
+    gpus: Number(annotations['gpu-fraction-num-devices'] ?? 1) || 1,
+    share: share > 0 && share <= 1 ? { kind: 'fraction', share } : { kind: 'fraction' },
+    place: document.placeOf([...path, 'metadata', 'annotations', key]),
+  }
+}
+
+/** GPU types that HAMi may choose from (project-hami.io, "Assign to certain device type"). */
+function chosenByAnnotation({ pod, path, document }: PlacedPod): GpuTypeRequest | undefined {
+  const key = 'nvidia.com/use-gputype'
+  const types = pod.metadata?.annotations?.[key]?.split(',').map(type => type.trim()) ?? []
+  const place = document.placeOf([...path, 'metadata', 'annotations', key])
+  const names = types.filter(type => type !== '').map(type => sourced(type, { kind: 'manifest', place }))
+  return names.length === 0 ? undefined : { names, basis: 'constraint' }
 }
 
 /** Sites with many GPU types name the type in the resource: `nvidia.com/a100`. */
@@ -114,22 +152,22 @@ function namedByResource(
 }
 
 /** GPUs that come by dynamic resource allocation: they stand in a claim, not in `limits`. */
-function readClaims({ pod, path, document, surroundings }: PlacedPod): { count: number; warnings: readonly Warning[] } {
-  let count = 0
-  const warnings: Warning[] = []
-  pod.spec.resourceClaims?.forEach((claim, index) => {
-    const claimed = surroundings.claimedGpus.get(claim.resourceClaimTemplateName ?? '')
-    count += claimed ?? 0
-    if (claimed !== undefined) return
-    const name = claim.resourceClaimTemplateName ?? claim.resourceClaimName ?? claim.name
-    const text = `the devices of claim ${name} are not described in this file: they may be GPUs`
-    warnings.push({
-      code: 'gpu-count-unknown',
-      text,
-      place: document.placeOf([...path, 'spec', 'resourceClaims', index]),
+function readClaims({ pod, path, document, surroundings }: PlacedPod): ClaimReading {
+  const { claims } = surroundings
+  return (pod.spec.resourceClaims ?? [])
+    .map((claim, index): ClaimReading => {
+      const { resourceClaimTemplateName: template, resourceClaimName: own } = claim
+      const place = document.placeOf([...path, 'spec', 'resourceClaims', index])
+      if (template !== undefined && claims.channels.has(template)) return { gpus: 0, other: {}, warnings: [] }
+      const object = template === undefined ? claims.claims.get(own ?? '') : claims.templates.get(template)
+      const reading = object && readClaim(object, claims)
+      if (reading === undefined) {
+        const text = `the devices of claim ${template ?? own ?? claim.name} are not described in this file: they may be GPUs`
+        return { gpus: 0, other: {}, warnings: [{ code: 'gpu-count-unknown', text, place }] }
+      }
+      return own === undefined || reading.gpus === 0 ? reading : { ...reading, isShared: true }
     })
-  })
-  return { count, warnings }
+    .reduce(together, { gpus: 0, other: {}, warnings: [] })
 }
 
 function initContainerWarnings(

@@ -8,8 +8,8 @@ import { type Kind, titleOf } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
 import { placePrograms } from './programs.ts'
-import { inQueue, QUEUE_LABEL } from './queues.ts'
-import { asRole, type RoleReading, rangeFor, readRoles } from './roles.ts'
+import { inQueue, type Placing, readPlacing } from './queues.ts'
+import { asRole, type RoleReading, rangeFor, readRoles, shorter } from './roles.ts'
 import { Metadata, WholeNumber } from './schema.ts'
 import { jobWarnings } from './warnings.ts'
 
@@ -38,24 +38,26 @@ export function readJob(
   ]
   if ('faults' in metadata || faults.length > 0) return { faults }
   const range = rangeOf(object, kind, surroundings)
-  const roles = inQueue(foundRoles, object, metadata.value).map(role => ({
+  const placing = readPlacing(object, kind, foundRoles)
+  const limit = shorter(deadline.number, placing.limitSeconds)
+  const roles = inQueue(foundRoles, placing).map(role => ({
     ...role,
     ...withoutAbsent({ range: role.range ?? rangeFor(role, kind, range) }),
   }))
   const endless = isEndless(kind, roles)
-  const gang = findGang(object, metadata.value, roles)
+  const gang = findGang(object, kind, metadata.value, roles)
   return {
     job: {
       name: metadata.value.name ?? metadata.value.generateName ?? object.kind,
       scheduler: 'kubernetes',
       kind: titleOf(object),
       place: document.placeOf([...path, 'kind']),
-      roles: placePrograms(kind, roles, object).map(role => asRole(role, deadline.number)),
+      roles: placePrograms(kind, roles, object).map(role => asRole(role, limit)),
       endless,
       ...(gang !== undefined && { gang }),
-      destination: destinationOf(metadata.value),
+      destination: destinationOf(metadata.value, placing),
       declarations: declared.declarations,
-      warnings: jobWarnings(object, kind, metadata.value, { roles, deadline: deadline.number, endless }),
+      warnings: jobWarnings(object, kind, { roles, placing, gang, deadline: limit, endless }),
     },
   }
 }
@@ -107,12 +109,8 @@ function isEndless(kind: Kind, roles: readonly RoleReading[]): boolean {
   )
 }
 
-function destinationOf(metadata: Metadata): Readonly<Record<string, string>> {
-  const queue = metadata.labels?.[QUEUE_LABEL]
-  return {
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-    ...(queue === undefined ? {} : { queue }),
-  }
+function destinationOf(metadata: Metadata, { queue, priority }: Placing): Readonly<Record<string, string>> {
+  return withoutAbsent({ namespace: metadata.namespace, queue: queue?.value, priority: priority?.value })
 }
 
 type Range = NonNullable<Role['replicaRange']>

@@ -1,4 +1,4 @@
-import { type DocumentPath, isMapping, type Mapping, wrongValue, type YamlDocument } from '../../document.ts'
+import { type DocumentPath, isMapping, type Mapping, valueAt, wrongValue, type YamlDocument } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
 
 /** One Kubernetes object of a manifest, and where it stands in its document: the items of a List stand inside of it. */
@@ -11,9 +11,11 @@ export interface KubernetesObject {
   readonly version: string
   readonly kind: string
   readonly name: string | undefined
+  /** The object that holds it and makes it: an AppWrapper. */
+  readonly holder?: KubernetesObject
 }
 
-/** The objects of all documents, Lists opened; documents without content are passed over. */
+/** The objects of all documents, Lists and AppWrappers opened; documents without content are passed over. */
 export function readObjects(documents: readonly YamlDocument[]): {
   readonly objects: readonly KubernetesObject[]
   readonly faults: readonly Fault[]
@@ -32,6 +34,7 @@ function collect(
   value: unknown,
   objects: KubernetesObject[],
   faults: Fault[],
+  holder?: KubernetesObject,
 ): void {
   if (!isMapping(value)) {
     faults.push(wrongValue(document, path, 'a Kubernetes object (a mapping with apiVersion and kind) is expected'))
@@ -49,7 +52,21 @@ function collect(
   const [version = '', group = ''] = apiVersion.split('/').reverse()
   const metadata = isMapping(value['metadata']) ? value['metadata'] : {}
   const name = typeof metadata['name'] === 'string' ? metadata['name'] : undefined
-  objects.push({ document, path, value, group, version, kind, name })
+  const object = { document, path, value, group, version, kind, name, ...(holder !== undefined && { holder }) }
+  const held = kind === 'AppWrapper' ? heldObjects(value) : []
+  if (held.length === 0) objects.push(object)
+  for (const at of held) collect(document, [...path, ...at], valueAt(value, at), objects, faults, object)
+}
+
+/** Objects within an AppWrapper, by the field names of its API v1beta2 and v1beta1 (project-codeflare/appwrapper). */
+function heldObjects(value: Mapping): readonly DocumentPath[] {
+  return [
+    { list: ['spec', 'components'], key: 'template' },
+    { list: ['spec', 'resources', 'GenericItems'], key: 'generictemplate' },
+  ].flatMap(({ list, key }) => {
+    const items = valueAt(value, list)
+    return Array.isArray(items) ? items.map((_, index) => [...list, index, key]) : []
+  })
 }
 
 function missingType(document: YamlDocument, path: DocumentPath, value: Mapping): Fault[] {

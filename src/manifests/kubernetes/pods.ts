@@ -12,6 +12,8 @@ import { amountOf } from './resource-rules.ts'
 /** What one pod asks for and starts. */
 export interface PodReading {
   readonly gpus: Sourced<number>
+  /** Its GPUs come by a claim of dynamic resource allocation; those of one that all pods share are the same for each. */
+  readonly claim?: 'own' | 'shared'
   readonly gpuType: GpuTypeRequest
   readonly gpuVendor?: Role['gpuVendor']
   readonly pin?: Pin
@@ -42,6 +44,7 @@ export function readPod(placed: PlacedPod): PodReading {
   return {
     gpus: devices.gpus,
     gpuType: devices.type ?? type.request,
+    ...(devices.claim === undefined ? {} : { claim: devices.claim }),
     ...(devices.vendor === undefined ? {} : { gpuVendor: devices.vendor }),
     ...(pin === undefined ? {} : { pin }),
     ...(share === undefined ? {} : { share }),

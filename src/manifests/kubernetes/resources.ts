@@ -6,6 +6,9 @@ export type Device =
   | { readonly kind: 'gpu'; readonly type?: string }
   /** A part of a GPU. */
   | { readonly kind: 'share'; readonly share: DeviceShare }
+  /** The amount is no number of devices: hundredths of GPUs, or memory of one. */
+  | { readonly kind: 'percent' }
+  | { readonly kind: 'memory' }
   /** An accelerator that is no GPU. */
   | { readonly kind: 'other' }
 
@@ -17,7 +20,9 @@ interface DeviceRow {
 /**
  * Resource names that ask for accelerators, as their device plugins document them: NVIDIA k8s-device-plugin (`gpu`,
  * `gpu.shared`, `mig-1g.10gb`), ROCm k8s-device-plugin, Intel device plugins, Habana, GKE TPUs, AWS Neuron.
- * `nvidia.com/a100` and the like are names that sites with many GPU types give (NRP Nautilus, KubeVirt).
+ * `nvidia.com/a100` and the like are names that sites with many GPU types give (NRP Nautilus, KubeVirt). Schedulers that
+ * share GPUs have names of their own: Volcano, Alibaba Cloud, Koordinator, Tencent's gpu-manager. A claim of dynamic resource
+ * allocation may be written as a resource name too (KEP-5004).
  */
 const DEVICES: readonly DeviceRow[] = [
   { name: /^nvidia\.com\/gpu$/, device: () => ({ kind: 'gpu' }) },
@@ -29,7 +34,16 @@ const DEVICES: readonly DeviceRow[] = [
   },
   { name: /^amd\.com\/gpu$/, device: () => ({ kind: 'gpu' }) },
   { name: /^gpu\.intel\.com\/(?:i915|xe)$/, device: () => ({ kind: 'gpu' }) },
-  { name: /^habana\.ai\/gaudi$/, device: () => ({ kind: 'other' }) },
+  { name: /^deviceclass\.resource\.kubernetes\.io\/(?:[\w-]+\.)*gpu\./, device: () => ({ kind: 'gpu' }) },
+  { name: /^volcano\.sh\/(?:vgpu|gpu)-number$/, device: () => ({ kind: 'gpu' }) },
+  { name: /^(?:volcano\.sh\/gpu-memory|aliyun\.com\/gpu-mem)$/, device: () => ({ kind: 'memory' }) },
+  { name: /^(?:koordinator\.sh\/gpu|tencent\.com\/vcuda-core)$/, device: () => ({ kind: 'percent' }) },
+  { name: /^habana\.ai\/gaudi\d*$/, device: () => ({ kind: 'other' }) },
+  { name: /^huawei\.com\/Ascend[\w-]*?(?<!-memory)(?<!-core)$/i, device: () => ({ kind: 'other' }) },
+  {
+    name: /^(?:cambricon\.com\/(?:mlu|vmlu)\d*|hygon\.com\/dcunum|iluvatar\.ai\/(?:gpu|[\w.-]+-vgpu)|metax-tech\.com\/s?gpu|mthreads\.com\/vgpu|kunlunxin\.com\/v?xpu|enflame\.com\/v?gcu|birentech\.com\/gpu)$/,
+    device: () => ({ kind: 'other' }),
+  },
   { name: /^google\.com\/tpu$/, device: () => ({ kind: 'other' }) },
   { name: /^(?:cloud-tpus\.google\.com\/.+)$/, device: () => ({ kind: 'other' }) },
   { name: /^aws\.amazon\.com\/neuron(?:core|device)?$/, device: () => ({ kind: 'other' }) },
@@ -44,6 +58,17 @@ export function deviceOf(resourceName: string): Device | undefined {
   }
   return undefined
 }
+
+/** Resource names that say how much of each GPU beside them is taken, in per cent: HAMi's and Volcano's (HAMi docs, "Resource names"). */
+export const SHARE_PERCENTAGES: readonly string[] = [
+  'nvidia.com/gpucores',
+  'nvidia.com/gpumem-percentage',
+  'volcano.sh/vgpu-cores',
+  'volcano.sh/vgpu-memory-percentage',
+  'aliyun.com/gpu-core.percentage',
+]
+/** The same in MiB: what part that is hangs on the GPU. */
+export const SHARE_MEMORIES: readonly string[] = ['nvidia.com/gpumem', 'volcano.sh/vgpu-memory']
 
 /** The maker whose GPUs a resource name means; undefined where it does not say. */
 export function vendorOf(resourceName: string): Role['gpuVendor'] {

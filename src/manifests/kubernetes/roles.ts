@@ -260,7 +260,11 @@ export function asRole(role: RoleReading, ofJob: Sourced<number> | undefined): R
   }
 }
 
-function shorter(one: Sourced<number> | undefined, other: Sourced<number> | undefined): Sourced<number> | undefined {
+/** The shorter of two limits; the one that is there where the other is not. */
+export function shorter(
+  one: Sourced<number> | undefined,
+  other: Sourced<number> | undefined,
+): Sourced<number> | undefined {
   return one === undefined || (other !== undefined && other.value < one.value) ? other : one
 }
 
@@ -288,6 +292,10 @@ export function roleWarnings(role: RoleReading): readonly Warning[] {
   }
   if (gpus.value === 0) return warnings
   if (role.range !== undefined) warnings.push(rangeWarning(role, role.range))
+  if (reading.claim === 'shared' && role.replicas.value * concurrentTasks > 1) {
+    const text = `${name}: all its pods share one claim, whose GPUs are counted for each of them`
+    warnings.push({ code: 'gpu-count-unknown', text, ...place })
+  }
   if (share !== undefined) warnings.push({ code: 'fractional-gpu', text: shareWords(role), ...place })
   const names = gpuType.names.map(gpu => gpu.value).join(', ')
   if (gpuType.names.length > 1) {

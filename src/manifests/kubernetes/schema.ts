@@ -131,13 +131,3 @@ export const Autoscaler = z.object({
     maxReplicaCount: optionalWholeNumber,
   }),
 })
-
-/** What a pod may claim by dynamic resource allocation; in `v1beta1` the device class stands directly in the request. */
-const DeviceRequest = z.object({ deviceClassName: optionalText, count: optionalWholeNumber })
-export const ResourceClaimTemplate = z.object({
-  spec: z.object({
-    spec: z.object({
-      devices: z.object({ requests: z.array(z.extend(DeviceRequest, { exactly: optional(DeviceRequest) })) }),
-    }),
-  }),
-})

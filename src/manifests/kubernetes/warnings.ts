@@ -2,32 +2,28 @@ import { type DocumentPath, inWords, isMapping, valueAt } from '../../document.t
 import type { Place } from '../../errors.ts'
 import type { Sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
-import type { Kind } from './kinds.ts'
+import { findKind, type Kind, titleOf } from './kinds.ts'
 import { unknownFieldWarnings } from './known-fields.ts'
 import type { KubernetesObject } from './objects.ts'
-import { QUEUE_LABEL } from './queues.ts'
+import type { Placing } from './queues.ts'
 import { isScaled, type RoleReading, roleWarnings } from './roles.ts'
-import type { Metadata } from './schema.ts'
 import { findDeadlines } from './unknown-kinds.ts'
 
 /** What the warnings about a job are drawn from. */
 export interface JobFacts {
   readonly roles: readonly RoleReading[]
+  readonly placing: Placing
+  readonly gang: Sourced<string> | undefined
   readonly deadline: Sourced<number> | undefined
   readonly endless: boolean
 }
 
 /** What a user has to know about a job before saying yes. */
-export function jobWarnings(
-  object: KubernetesObject,
-  kind: Kind,
-  metadata: Metadata,
-  facts: JobFacts,
-): readonly Warning[] {
+export function jobWarnings(object: KubernetesObject, kind: Kind, facts: JobFacts): readonly Warning[] {
   const warnings = [
     ...repeatedKeyWarnings(object),
     ...facts.roles.flatMap(roleWarnings),
-    ...suspensionWarnings(object, kind, metadata, facts.roles),
+    ...suspensionWarnings(object, kind, facts),
     ...refusalWarnings(object, kind, facts.roles),
     ...unknownFieldWarnings(object, facts.roles),
   ]
@@ -35,6 +31,7 @@ export function jobWarnings(
   return [
     ...warnings,
     ...durationWarnings(object, kind, facts),
+    ...gangWarnings(facts),
     ...scaleWarnings(object, facts.roles),
     ...leftOverWarnings(object, kind, facts.roles),
     ...(kind.awaitsPrograms === true ? [awaitsPrograms(object)] : []),
@@ -67,34 +64,42 @@ function refusalWarnings(
     }))
 }
 
-function suspensionWarnings(
-  object: KubernetesObject,
-  kind: Kind,
-  metadata: Metadata,
-  roles: readonly RoleReading[],
-): readonly Warning[] {
-  const path = kind.suspend && [...object.path, ...kind.suspend]
-  const queue = metadata.labels?.[QUEUE_LABEL]
-  if (path !== undefined && valueAt(object.document.value, path) === true) {
-    const until = queue === undefined ? 'somebody resumes it' : `queue ${queue} admits it`
-    return [
-      { code: 'suspended', text: `it is suspended and starts when ${until}`, place: object.document.placeOf(path) },
-    ]
+function suspensionWarnings(object: KubernetesObject, kind: Kind, { roles, placing }: JobFacts): readonly Warning[] {
+  const suspended = suspendedBy(object, kind)
+  const queue = placing.queue?.admits === true ? placing.queue : undefined
+  if (suspended !== undefined) {
+    const until = queue === undefined ? 'somebody resumes it' : `queue ${queue.value} admits it`
+    const place = object.document.placeOf(suspended)
+    return [{ code: 'suspended', text: `it is suspended and starts when ${until}`, place }]
   }
   if (queue !== undefined) {
-    return [
-      {
-        code: 'suspended',
-        text: `it waits until queue ${queue} admits it`,
-        place: object.document.placeOf([...object.path, 'metadata', 'labels', QUEUE_LABEL]),
-      },
-    ]
+    const place = queue.origin.kind === 'manifest' ? { place: queue.origin.place } : {}
+    return [{ code: 'suspended', text: `it waits until queue ${queue.value} admits it`, ...place }]
   }
   const paused = roles.filter(role => role.replicas.value === 0 && role.range === undefined)
   return paused.map(role => ({
     code: 'suspended',
     text: `${role.name}: no pods are asked for until that number is raised`,
   }))
+}
+
+/** Where it says that it is to wait: the object, or the one that holds it. */
+function suspendedBy({ document, path, holder }: KubernetesObject, kind: Kind): DocumentPath | undefined {
+  const paths = [
+    ...(kind.suspend === undefined ? [] : [[...path, ...kind.suspend]]),
+    ...(holder === undefined ? [] : [[...holder.path, 'spec', 'suspend']]),
+  ]
+  return paths.find(each => valueAt(document.value, each) === true)
+}
+
+/** Pods that hold their GPUs and wait for the others, where nothing starts them together. */
+function gangWarnings({ roles, gang, endless }: JobFacts): readonly Warning[] {
+  const pods = roles.reduce((sum, role) => sum + (role.reading.gpus.value > 0 ? role.replicas.value : 0), 0)
+  if (endless || gang !== undefined || pods < 2) return []
+  const gpus = roles.reduce((sum, role) => sum + role.reading.gpus.value * role.replicas.value, 0)
+  const idleGpus = gpus - Math.max(...roles.map(role => role.reading.gpus.value))
+  const text = `nothing starts its ${pods} pods with GPUs together: while the last waits for room, up to ${idleGpus} GPUs stand idle`
+  return [{ code: 'no-gang', text, idleGpus }]
 }
 
 function durationWarnings(
@@ -125,12 +130,15 @@ function durationWarnings(
     })
   if (endless)
     warnings.push({ code: 'long-running-service', text: 'it runs until it is deleted: its cost is one an hour' })
-  else if (!isLimited) warnings.push({ code: 'no-time-limit', text: noLimit(object) })
+  else if (!isLimited) warnings.push({ code: 'no-time-limit', text: noLimit(object, kind) })
   return warnings
 }
 
 /** A kind that is read through its pods alone may hold deadlines of its parts, which bound it in ways that are not known. */
-function noLimit(object: KubernetesObject): string {
+function noLimit(object: KubernetesObject, kind: Kind): string {
+  if (findKind(object.group, object.kind) !== undefined && kind.deadline === undefined) {
+    return `no limit of time can be set for a ${titleOf(object)} as a whole: nothing bounds the cost`
+  }
   const parts = findDeadlines(object).map(path => inWords([...object.path, ...path]))
   return parts.length === 0
     ? 'activeDeadlineSeconds is not set: nothing bounds the cost'
@@ -178,7 +186,8 @@ function leftOverWarnings(object: KubernetesObject, kind: Kind, roles: readonly 
   const gpus = roles.reduce((sum, role) => sum + role.replicas.value * role.reading.gpus.value, 0)
   const [switched = []] = cleansUp
   const text = `its cluster keeps ${gpus} GPUs after the work is done, until somebody deletes it: ${inWords(switched)} is not true`
-  return [{ code: 'idle-gpus', text, place: object.document.placeOf([...object.path, ...switched]) }]
+  const place = object.document.placeOf([...object.path, ...switched])
+  return [{ code: 'idle-gpus', text, place, idleGpus: gpus }]
 }
 
 function retryWarnings(object: KubernetesObject, kind: Kind, roles: readonly RoleReading[]): readonly Warning[] {

@@ -109,9 +109,12 @@ export function neighbours(
   })
 }
 
-/** Whether the name of the resource that a role asks for can mean this GPU. Intel's accelerators have a name apart from its GPUs. */
-export function isMadeFor(gpu: Gpu | UnknownGpu, { gpuVendor }: Role): boolean {
-  if (gpuVendor === undefined || gpu.vendor === 'unknown') return true
+/** Whether a GPU is within the bounds that a role sets, and the name of the resource that it asks for can mean it. Intel's accelerators have a name apart from its GPUs. */
+export function isMadeFor(gpu: Gpu | UnknownGpu, { gpuVendor, gpuBounds }: Role): boolean {
+  if (gpu.vendor === 'unknown') return true
+  if (gpuBounds?.excluded.some(({ value }) => findGpus(value, [gpu]).length > 0) === true) return false
+  if (gpu.memoryBytes < (gpuBounds?.leastMemoryBytes?.value ?? 0)) return false
+  if (gpuVendor === undefined) return true
   return gpu.vendor === gpuVendor && !gpu.architecture.startsWith('Gaudi')
 }
 

@@ -27,6 +27,13 @@ export interface GpuTypeRequest {
   readonly basis: GpuTypeBasis
 }
 
+/** What a GPU has to be, where its type is left open. */
+export interface GpuBounds {
+  /** Types that will not do, as the manifest spells them. */
+  readonly excluded: readonly Sourced<string>[]
+  readonly leastMemoryBytes?: Sourced<number>
+}
+
 /** What one requested device is, where it is not a whole GPU. */
 export interface DeviceShare {
   readonly kind: 'mig' | 'time-slice' | 'fraction'
@@ -58,6 +65,7 @@ export interface Role {
   readonly gpuType: GpuTypeRequest
   /** The maker that the name of the GPU resource says (`amd.com/gpu`); absent where it says none. */
   readonly gpuVendor?: 'NVIDIA' | 'AMD' | 'Intel'
+  readonly gpuBounds?: GpuBounds
   readonly pin?: Pin
   readonly deviceShare?: DeviceShare
   /** Accelerators that are no GPUs (`google.com/tpu`, `aws.amazon.com/neuron`) by resource name, per replica. */
@@ -96,7 +104,7 @@ export interface Turns {
 /** What a manifest asks for, whichever scheduler reads it. */
 export interface Job {
   readonly name: string
-  readonly scheduler: 'slurm' | 'kubernetes'
+  readonly scheduler: 'slurm' | 'kubernetes' | 'skypilot'
   /** What it is called by its scheduler: `batch script`, `Job`, `PyTorchJob`. */
   readonly kind: string
   readonly place: Place

@@ -1,8 +1,9 @@
 import { type DocumentPath, isMapping, type Mapping, valueAt } from '../../document.ts'
-import type { DeviceShare, GpuTypeRequest, Role } from '../../job.ts'
+import type { DeviceShare, GpuBounds, GpuTypeRequest, Role } from '../../job.ts'
 import { sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import type { KubernetesObject } from './objects.ts'
+import { readQuantity } from './quantities.ts'
 import { migShare } from './resources.ts'
 
 /** What one claim of dynamic resource allocation brings to a pod. */
@@ -10,6 +11,7 @@ export interface ClaimReading {
   readonly gpus: number
   readonly share?: DeviceShare
   readonly type?: GpuTypeRequest
+  readonly bounds?: GpuBounds
   readonly vendor?: Role['gpuVendor']
   /** Accelerators that are no GPUs, by device class. */
   readonly other: Readonly<Record<string, number>>
@@ -163,24 +165,19 @@ function readExactly(request: Mapping, object: KubernetesObject, path: DocumentP
     text: 'all GPUs of a node that fit are claimed: figures are for one',
     place,
   }
-  const memory: Warning = {
-    code: 'gpu-type-ambiguous',
-    text: `any GPU with ${selection.memory} of memory will do`,
-    place,
-  }
   const origin = { kind: 'manifest', place: object.document.placeOf([...path, 'selectors']) } as const
   const share: DeviceShare = selection.profile === undefined ? { kind: 'mig' } : migShare(selection.profile)
   const vendor = vendorOf(className, selection)
   return {
     gpus: count,
     other: {},
-    warnings: [
-      ...(request['allocationMode'] === 'All' ? [all] : []),
-      ...(selection.memory === undefined || selection.products.length > 0 ? [] : [memory]),
-    ],
+    warnings: request['allocationMode'] === 'All' ? [all] : [],
     ...(kind === 'mig' && { share }),
     ...(selection.products.length > 0 && {
       type: { names: selection.products.map(name => sourced(name, origin)), basis: 'constraint' } as const,
+    }),
+    ...(selection.memoryBytes !== undefined && {
+      bounds: { excluded: [], leastMemoryBytes: sourced(selection.memoryBytes, origin) },
     }),
     ...(vendor !== undefined && { vendor }),
   }
@@ -196,8 +193,7 @@ interface Selection {
   readonly products: readonly string[]
   readonly profile: string | undefined
   readonly isMig: boolean
-  /** `at least 40Gi`. */
-  readonly memory: string | undefined
+  readonly memoryBytes: number | undefined
   readonly driver: string | undefined
 }
 
@@ -220,7 +216,7 @@ function readSelection(expressions: readonly string[]): Selection {
     products: plain.map(productsIn).find(names => names.length > 0) ?? [],
     profile,
     isMig: profile !== undefined || type === 'mig',
-    memory: memory == null ? undefined : `${memory[2] === '>' ? 'more than' : 'at least'} ${memory[1]}`,
+    memoryBytes: memory == null ? undefined : readQuantity(memory[1] ?? ''),
     driver: textAfter(/^.*\bdriver\s*==/),
   }
 }

@@ -1,5 +1,5 @@
 import type { Place } from '../../errors.ts'
-import type { DeviceShare, GpuTypeRequest, Role } from '../../job.ts'
+import type { DeviceShare, GpuBounds, GpuTypeRequest, Role } from '../../job.ts'
 import { type Origin, type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import { type ClaimReading, readClaim, together } from './claims.ts'
@@ -13,6 +13,7 @@ export interface Devices {
   readonly gpus: Sourced<number>
   readonly share?: DeviceShare
   readonly type?: GpuTypeRequest
+  readonly bounds?: GpuBounds
   readonly vendor?: Role['gpuVendor']
   readonly other?: Readonly<Record<string, number>>
   /** Some GPUs come by a claim, of its own or one for all pods that name it. */
@@ -47,7 +48,7 @@ export function readDevices(placed: PlacedPod): Devices {
       fraction === undefined ? gpuOrigin(placed, gpus) : { kind: 'manifest', place: fraction.place },
     ),
     ...(claims.gpus > 0 && { claim: claims.isShared === true ? 'shared' : 'own' }),
-    ...withoutAbsent({ share, type, vendor }),
+    ...withoutAbsent({ share, type, vendor, bounds: claims.bounds }),
     ...(Object.keys(other).length === 0 ? {} : { other }),
     warnings: [...claims.warnings, ...initContainerWarnings(placed, gpus), ...otherWarnings(other)],
   }

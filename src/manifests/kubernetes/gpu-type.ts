@@ -1,17 +1,19 @@
 import type { DocumentPath, YamlDocument } from '../../document.ts'
 import { findGpuHint } from '../../gpu-hints.ts'
-import type { DeviceShare, GpuTypeRequest } from '../../job.ts'
+import type { DeviceShare, GpuBounds, GpuTypeRequest } from '../../job.ts'
 import { type Sourced, sourced } from '../../sourced.ts'
 import { migShare } from './resources.ts'
 import type { PodSpec } from './schema.ts'
 
-/** Node labels that say the GPU's model, the more exact ones first: GPU feature discovery, ROCm labeller, GKE, Karpenter, EKS, CoreWeave. */
+/** Node labels that say the GPU's model, the more exact ones first: GPU feature discovery, ROCm labeller, GKE, Karpenter for AWS, Azure and Google, EKS, CoreWeave. */
 const TYPE_LABELS: readonly string[] = [
   'nvidia.com/gpu.product',
   'amd.com/gpu.product-name',
   'beta.amd.com/gpu.product-name',
   'cloud.google.com/gke-accelerator',
   'karpenter.k8s.aws/instance-gpu-name',
+  'karpenter.azure.com/sku-gpu-name',
+  'karpenter.k8s.gcp/instance-gpu-name',
   'eks.amazonaws.com/instance-gpu-name',
   'k8s.amazonaws.com/accelerator',
   'gpu.nvidia.com/class',
@@ -21,7 +23,37 @@ const TYPE_LABELS: readonly string[] = [
 const HOME_MADE_TYPE_LABEL = /(?:^|[/._-])(?:gpu|accelerator)(?:[-_.]?(?:type|model|product|name|class|sku))?$/i
 /** What such labels say of a node that merely has a GPU. */
 const NO_TYPE = /^(?:true|false|yes|no|on|off|present|exists|enabled|nvidia|amd|intel|gpu|any|none|\d+)$/i
-const INSTANCE_LABELS: readonly string[] = ['node.kubernetes.io/instance-type', 'beta.kubernetes.io/instance-type']
+const INSTANCE_LABELS: readonly string[] = [
+  'node.kubernetes.io/instance-type',
+  'beta.kubernetes.io/instance-type',
+  'karpenter.azure.com/sku-name',
+]
+const FAMILY_LABELS: readonly string[] = [
+  'karpenter.k8s.aws/instance-family',
+  'karpenter.k8s.gcp/instance-family',
+  'cloud.google.com/machine-family',
+  'eks.amazonaws.com/instance-family',
+]
+/** GPUs of the machine families of AWS and Google, as their lists of machine types have them (2026). */
+const GPUS_OF_FAMILY: Readonly<Record<string, readonly string[]>> = {
+  p3: ['v100-16gb'],
+  p3dn: ['v100-32gb'],
+  p4d: ['a100-40gb'],
+  p4de: ['a100-80gb'],
+  p5: ['h100'],
+  p5e: ['h200'],
+  p5en: ['h200'],
+  'p6-b200': ['b200'],
+  g4dn: ['t4'],
+  g5: ['a10g'],
+  g6: ['l4'],
+  gr6: ['l4'],
+  g6e: ['l40s'],
+  g2: ['l4'],
+  a2: ['a100-40gb', 'a100-80gb'],
+  a3: ['h100', 'h200'],
+  a4: ['b200'],
+}
 /** Pools as clouds and sites name them, and single nodes. */
 const POOL_LABEL =
   /^kubernetes\.io\/hostname$|(?:^|[/._-])(?:node-?pool|node-?group(?:-name)?|agentpool|provisioner-name|pool)$/i
@@ -35,9 +67,10 @@ export interface RequiredLabel {
 }
 
 /** How a label bears on where the pod runs; `undefined` for labels that say nothing about GPUs or pools. */
-export function labelMeaning(key: string): 'type' | 'instance' | 'pool' | undefined {
+export function labelMeaning(key: string): 'type' | 'instance' | 'family' | 'pool' | undefined {
   if (TYPE_LABELS.includes(key)) return 'type'
   if (INSTANCE_LABELS.includes(key)) return 'instance'
+  if (FAMILY_LABELS.includes(key)) return 'family'
   if (POOL_LABEL.test(key)) return 'pool'
   return HOME_MADE_TYPE_LABEL.test(key) ? 'type' : undefined
 }
@@ -94,7 +127,47 @@ export function readGpuType(labels: readonly RequiredLabel[], document: YamlDocu
   if (best !== undefined) return { ...reading, request: { names: named(best, document, baseProduct), basis: 'label' } }
   const instance = labels.find(label => labelMeaning(label.key) === 'instance')
   if (instance !== undefined) return { ...reading, request: { names: named(instance, document), basis: 'instance' } }
+  const family = labels.find(label => labelMeaning(label.key) === 'family')
+  const ofFamily = family === undefined ? [] : gpusOfFamily(family, document)
+  if (ofFamily.length > 0) return { ...reading, request: { names: ofFamily, basis: 'instance' } }
   return { ...reading, request: hintedType(pools) }
+}
+
+/** None where one of the families has no GPU that is known here. */
+function gpusOfFamily(label: RequiredLabel, document: YamlDocument): readonly Sourced<string>[] {
+  const gpus = label.values.map(value => GPUS_OF_FAMILY[value] ?? [])
+  if (gpus.some(names => names.length === 0)) return []
+  return gpus.flatMap((names, index) => {
+    const place = document.placeOf(label.paths[index] ?? [])
+    return names.map(name => sourced(name, { kind: 'manifest', place }))
+  })
+}
+
+/** Labels with the memory of one GPU in MiB: GPU feature discovery, Karpenter. */
+const MEMORY_LABELS: readonly string[] = ['nvidia.com/gpu.memory', 'karpenter.k8s.aws/instance-gpu-memory']
+
+/** GPU types and sizes of memory that required node affinity rules out; undefined where it does neither. */
+export function readGpuBounds(spec: PodSpec, path: DocumentPath, document: YamlDocument): GpuBounds | undefined {
+  const terms = spec.affinity?.nodeAffinity?.[REQUIRED]?.nodeSelectorTerms ?? []
+  // Of several terms any one is enough: none of them rules anything out for sure.
+  if (terms.length !== 1) return undefined
+  const expressions = terms[0]?.matchExpressions ?? []
+  const at = [...path, 'affinity', 'nodeAffinity', REQUIRED, 'nodeSelectorTerms', 0, 'matchExpressions']
+  const excluded = expressions.flatMap(({ key, operator, values = [] }, index) =>
+    operator === 'NotIn' && labelMeaning(key) === 'type'
+      ? values.map((value, each) =>
+          sourced(baseProduct(value), { kind: 'manifest', place: document.placeOf([...at, index, 'values', each]) }),
+        )
+      : [],
+  )
+  const memory = expressions.flatMap(({ key, operator, values = [] }, index) => {
+    const mebibytes = Number(values[0])
+    if (operator !== 'Gt' || !MEMORY_LABELS.includes(key) || !Number.isInteger(mebibytes)) return []
+    const place = document.placeOf([...at, index])
+    return [sourced((mebibytes + 1) * 2 ** 20, { kind: 'manifest', place } as const)]
+  })[0]
+  if (excluded.length === 0 && memory === undefined) return undefined
+  return { excluded, ...(memory !== undefined && { leastMemoryBytes: memory }) }
 }
 
 function labelRank(key: string): number {

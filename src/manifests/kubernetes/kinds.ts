@@ -238,6 +238,18 @@ export const KINDS: readonly Kind[] = [
     queue: ['spec', 'queue'],
     priority: ['spec', 'priorityClassName'],
   },
+  {
+    group: 'batch.volcano.sh',
+    kind: 'CronJob',
+    roles: [{ at: ['spec', 'jobTemplate', 'spec', 'tasks', '*'], pod: ['template'], replicas: ['replicas'] }],
+    suspend: ['spec', 'suspend'],
+    retries: { paths: [['spec', 'jobTemplate', 'spec', 'maxRetry']], default: 3, byPolicy: true },
+    schedule: ['spec', 'schedule'],
+    runsOneProgram: true,
+    gang: { at: ['spec', 'jobTemplate', 'spec', 'minAvailable'], word: 'minAvailable', always: true },
+    queue: ['spec', 'jobTemplate', 'spec', 'queue'],
+    priority: ['spec', 'jobTemplate', 'spec', 'priorityClassName'],
+  },
   { ...RAY, kind: 'RayCluster', roles: rayCluster(['spec']), endless: true, awaitsPrograms: true },
   { ...RAY, kind: 'RayService', roles: rayCluster(['spec', 'rayClusterConfig']), endless: true },
   {

@@ -65,7 +65,9 @@ export function unknownFieldWarnings(object: KubernetesObject, roles: readonly R
   const isPod = object.group === '' && object.kind === 'Pod'
   return [
     ...check([...object.path, 'spec'], specs[`${object.group}/${object.kind}`]),
-    ...(object.kind === 'CronJob' ? check([...object.path, 'spec', 'jobTemplate', 'spec'], jobSpec) : []),
+    ...(object.group === 'batch' && object.kind === 'CronJob'
+      ? check([...object.path, 'spec', 'jobTemplate', 'spec'], jobSpec)
+      : []),
     ...roles.flatMap(({ podPath }) => [
       ...(isPod ? [] : check(podPath, template)),
       ...check([...podPath, 'spec'], podSpecFields),

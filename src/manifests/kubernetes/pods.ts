@@ -1,11 +1,11 @@
 import type { CommandLine } from '../../command-lines.ts'
-import type { DeviceShare, GpuTypeRequest, Pin, Role } from '../../job.ts'
+import type { DeviceShare, GpuBounds, GpuTypeRequest, Pin, Role } from '../../job.ts'
 import { type Sourced, sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import { readCommands } from './commands.ts'
 import { type PlacedPod, reservedFor } from './containers.ts'
 import { readDevices } from './devices.ts'
-import { readGpuType, requiredLabels } from './gpu-type.ts'
+import { readGpuBounds, readGpuType, requiredLabels } from './gpu-type.ts'
 import { readPin } from './pin.ts'
 import { amountOf } from './resource-rules.ts'
 
@@ -15,6 +15,7 @@ export interface PodReading {
   /** Its GPUs come by a claim of dynamic resource allocation; those of one that all pods share are the same for each. */
   readonly claim?: 'own' | 'shared'
   readonly gpuType: GpuTypeRequest
+  readonly gpuBounds?: GpuBounds
   readonly gpuVendor?: Role['gpuVendor']
   readonly pin?: Pin
   readonly share?: DeviceShare
@@ -35,6 +36,7 @@ export function readPod(placed: PlacedPod): PodReading {
   const labels = requiredLabels(spec, [...path, 'spec'])
   const type = readGpuType(labels, document)
   const pin = readPin(labels, document)
+  const bounds = devices.bounds ?? readGpuBounds(spec, [...path, 'spec'], document)
   const share = devices.share ?? (devices.gpus.value > 0 ? type.share : undefined)
   const commands = placed.containers.map(({ container, path: at }) =>
     readCommands({ container, path: at, document }, spec.volumes, surroundings),
@@ -45,6 +47,7 @@ export function readPod(placed: PlacedPod): PodReading {
     gpus: devices.gpus,
     gpuType: devices.type ?? type.request,
     ...(devices.claim === undefined ? {} : { claim: devices.claim }),
+    ...(bounds === undefined ? {} : { gpuBounds: bounds }),
     ...(devices.vendor === undefined ? {} : { gpuVendor: devices.vendor }),
     ...(pin === undefined ? {} : { pin }),
     ...(share === undefined ? {} : { share }),

@@ -12,7 +12,8 @@ export function placePrograms(
   object: KubernetesObject,
 ): readonly RoleReading[] {
   const held = withEntrypoint(kind, roles, object)
-  const moved = kind.startsOn === undefined ? held : moveLaunched(held, kind.startsOn)
+  const startsOn = kind.startsOn ?? (kind.runsOneProgram === true ? launcherAmong(held) : undefined)
+  const moved = startsOn === undefined ? held : moveLaunched(held, startsOn)
   if (kind.runsOneProgram !== true) return moved
   const launched = moved.map(role => withOperatorLaunch(kind, role, moved, object))
   const listed = new Set<string>()
@@ -28,6 +29,20 @@ export function placePrograms(
     ]),
   )
   return launched.map(role => withCommandLines(role, programs.get(role.name) ?? []))
+}
+
+const REMOTE_LAUNCHERS: readonly string[] = ['mpirun', 'mpiexec', 'horovodrun']
+
+/** A role without GPUs that starts its program by ssh, and the only one with GPUs: what MPIJob has by name, others have by habit. */
+function launcherAmong(roles: readonly RoleReading[]): Kind['startsOn'] {
+  const [workers, ...more] = roles.filter(role => role.reading.gpus.value > 0)
+  const launcher = roles.find(
+    role =>
+      role.reading.gpus.value === 0 &&
+      role.reading.commandLines.some(line => line.launches.some(each => REMOTE_LAUNCHERS.includes(each.launcher))),
+  )
+  if (workers === undefined || more.length > 0 || launcher === undefined) return undefined
+  return { launcher: launcher.name, workers: workers.name }
 }
 
 /** mpirun in the launcher starts its program on the workers. */

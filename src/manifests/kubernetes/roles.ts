@@ -1,7 +1,8 @@
 import { type DocumentPath, isMapping, tryCheck, valueAt, wrongValue, type YamlDocument } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
-import type { Role } from '../../job.ts'
+import type { GpuBounds, Role } from '../../job.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
+import { formatGib } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
 import { placePod } from './containers.ts'
 import type { Kind, RoleRow } from './kinds.ts'
@@ -249,6 +250,7 @@ export function asRole(role: RoleReading, ofJob: Sourced<number> | undefined): R
     concurrentTasks,
     ...withoutAbsent({
       gpuVendor: reading.gpuVendor,
+      gpuBounds: reading.gpuBounds,
       pin: reading.pin,
       deviceShare: reading.share,
       otherAccelerators: reading.otherAccelerators,
@@ -310,9 +312,19 @@ export function roleWarnings(role: RoleReading): readonly Warning[] {
     const text = `${name}: MIG slices of this size exist on several GPU types, and none is named: ${share.profile}`
     warnings.push({ code: 'gpu-type-ambiguous', text, ...place })
   } else if (gpuType.names.length === 0) {
-    warnings.push({ code: 'gpu-type-unknown', text: `${name}: no node label says which GPU type`, ...place })
+    const bounds = boundWords(reading.gpuBounds)
+    const text = `${name}: no node label says which GPU type${bounds === '' ? '' : `, only that it ${bounds}`}`
+    warnings.push({ code: bounds === '' ? 'gpu-type-unknown' : 'gpu-type-ambiguous', text, ...place })
   }
   return warnings
+}
+
+/** `is none of Tesla-T4 and has at least 40 GiB`. */
+function boundWords(bounds: GpuBounds | undefined): string {
+  const excluded = bounds?.excluded.map(name => name.value).join(', ') ?? ''
+  const memory =
+    bounds?.leastMemoryBytes === undefined ? '' : `has at least ${formatGib(bounds.leastMemoryBytes.value)}`
+  return [excluded === '' ? '' : `is none of ${excluded}`, memory].filter(words => words !== '').join(' and ')
 }
 
 function rangeWarning({ name, reading }: RoleReading, range: NonNullable<Role['replicaRange']>): Warning {

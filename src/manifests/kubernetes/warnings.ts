@@ -1,6 +1,7 @@
 import { type DocumentPath, inWords, isMapping, valueAt } from '../../document.ts'
 import type { Place } from '../../errors.ts'
 import type { Sourced } from '../../sourced.ts'
+import { countOf } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
 import { findKind, type Kind, titleOf } from './kinds.ts'
 import { unknownFieldWarnings } from './known-fields.ts'
@@ -25,6 +26,7 @@ export function jobWarnings(object: KubernetesObject, kind: Kind, facts: JobFact
     ...facts.roles.flatMap(roleWarnings),
     ...suspensionWarnings(object, kind, facts),
     ...refusalWarnings(object, kind, facts.roles),
+    ...gangSizeWarnings(object, kind, facts.roles),
     ...unknownFieldWarnings(object, facts.roles),
   ]
   if (facts.roles.every(role => role.reading.gpus.value === 0)) return warnings
@@ -83,6 +85,20 @@ function suspensionWarnings(object: KubernetesObject, kind: Kind, { roles, placi
   }))
 }
 
+/** More pods that have to be there than there are; the controllers' webhooks refuse that. */
+function gangSizeWarnings(
+  { document, path }: KubernetesObject,
+  kind: Kind,
+  roles: readonly RoleReading[],
+): readonly Warning[] {
+  const at = kind.gang && [...path, ...kind.gang.at]
+  const size = at && valueAt(document.value, at)
+  const pods = roles.reduce((sum, role) => sum + role.replicas.value, 0)
+  if (at === undefined || typeof size !== 'number' || size <= pods) return []
+  const text = `${kind.gang?.word} is ${size}, but there are ${countOf(pods, 'pod')}: it will be refused or never start`
+  return [{ code: 'scheduler-will-refuse', text, place: document.placeOf(at) }]
+}
+
 /** Where it says that it is to wait: the object, or the one that holds it. */
 function suspendedBy({ document, path, holder }: KubernetesObject, kind: Kind): DocumentPath | undefined {
   const paths = [
@@ -98,7 +114,7 @@ function gangWarnings({ roles, gang, endless }: JobFacts): readonly Warning[] {
   if (endless || gang !== undefined || pods < 2) return []
   const gpus = roles.reduce((sum, role) => sum + role.reading.gpus.value * role.replicas.value, 0)
   const idleGpus = gpus - Math.max(...roles.map(role => role.reading.gpus.value))
-  const text = `nothing starts its ${pods} pods with GPUs together: while the last waits for room, up to ${idleGpus} GPUs stand idle`
+  const text = `nothing starts its ${pods} pods with GPUs together: while the last waits for room, up to ${countOf(idleGpus, 'GPU')} ${idleGpus === 1 ? 'stands' : 'stand'} idle`
   return [{ code: 'no-gang', text, idleGpus }]
 }
 
@@ -185,7 +201,7 @@ function leftOverWarnings(object: KubernetesObject, kind: Kind, roles: readonly 
   if (isCleaned) return []
   const gpus = roles.reduce((sum, role) => sum + role.replicas.value * role.reading.gpus.value, 0)
   const [switched = []] = cleansUp
-  const text = `its cluster keeps ${gpus} GPUs after the work is done, until somebody deletes it: ${inWords(switched)} is not true`
+  const text = `its cluster keeps ${countOf(gpus, 'GPU')} after the work is done, until somebody deletes it: ${inWords(switched)} is not true`
   const place = object.document.placeOf([...object.path, ...switched])
   return [{ code: 'idle-gpus', text, place, idleGpus: gpus }]
 }
@@ -206,6 +222,8 @@ function retryWarnings(object: KubernetesObject, kind: Kind, roles: readonly Rol
     const key = retries?.paths.at(-1)?.at(-1) ?? ''
     return [again(`failed pods are started again, ${times} times by default (${key} is not set)`)]
   }
+  const held = holderRetries(object)
+  if (held.length > 0) return held.map(({ text, place }) => ({ ...again(text), place }))
   const inner = roles.flatMap(role => innerRetries(object, role))
   const [worst] = inner.filter(each => each.times > 0).toSorted((a, b) => b.times - a.times)
   if (worst !== undefined) {
@@ -218,6 +236,20 @@ function retryWarnings(object: KubernetesObject, kind: Kind, roles: readonly Rol
   )
   if (restarted === undefined) return []
   return [again(`restartPolicy ${restarted.restartPolicy} starts ${restarted.name} again whenever it fails`)]
+}
+
+/** An AppWrapper makes what it holds again when that fails, three times by default (project-codeflare/appwrapper, fault tolerance). */
+function holderRetries({
+  document,
+  holder,
+}: KubernetesObject): readonly { readonly text: string; readonly place: Place }[] {
+  if (holder?.kind !== 'AppWrapper') return []
+  const at = [...holder.path, 'metadata', 'annotations', 'workload.codeflare.dev.appwrapper/retryLimit']
+  const written = valueAt(document.value, at)
+  const times = written === undefined ? 3 : Number(written)
+  if (times === 0) return []
+  const text = `the AppWrapper makes it again when it fails, ${inTimes(times)}${written === undefined ? ' by default' : ''}`
+  return [{ text, place: document.placeOf(written === undefined ? holder.path : at) }]
 }
 
 function inTimes(times: number): string {

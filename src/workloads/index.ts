@@ -19,6 +19,7 @@ import { knownScripts } from './known-scripts.ts'
 import { megatron } from './megatron.ts'
 import { nanogpt } from './nanogpt.ts'
 import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
+import { nemo } from './nemo.ts'
 import { withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
 import { scientific } from './scientific.ts'
@@ -32,6 +33,7 @@ const readers: readonly WorkloadReader[] = [
   torchtitan,
   megatron,
   axolotl,
+  nemo,
   llamaFactory,
   torchtune,
   huggingface,

@@ -10,15 +10,20 @@ const VOCABULARIES: readonly (readonly [RegExp, number])[] = [
   [/bert-large-uncased|bert-base-uncased|uncased-vocab|BertWordPieceLowerCase/, 30_522],
 ]
 
-/** Size of the vocabulary; GPT-2's where only the tokenizer's name is missing, since Megatron's examples use it. */
-export function vocabularyOf(flags: Flags): { count: number; assumed: boolean } | undefined {
+/**
+ * Size of the vocabulary; GPT-2's where only the tokenizer's name is missing, since Megatron's examples use it. `section` stands before
+ * the names where a configuration has one for the tokenizer.
+ */
+export function vocabularyOf(flags: Flags, section = ''): { count: number; assumed: boolean } | undefined {
   const given = numberFlag(flags, ['padded-vocab-size', 'vocab-size'])
   if (given === 'unknown') return undefined
   if (given !== undefined) return { count: given.value, assumed: false }
-  const named = ['tokenizer-type', 'vocab-file', 'tokenizer-model', 'tokenizer-name-or-path'].flatMap(
-    name => findFlag(flags, [name])?.value?.written ?? [],
-  )
+  const names = section === '' ? OPTIONS : KEYS.map(key => `${section}${key}`)
+  const named = names.flatMap(name => findFlag(flags, [name])?.value?.written ?? [])
   const entry = VOCABULARIES.find(([pattern]) => named.some(text => pattern.test(text)))
   if (entry !== undefined) return { count: entry[1], assumed: false }
   return named.length === 0 ? { count: 50_257, assumed: true } : undefined
 }
+
+const OPTIONS = ['tokenizer-type', 'vocab-file', 'tokenizer-model', 'tokenizer-name-or-path']
+const KEYS = ['type', 'vocab-file', 'model']

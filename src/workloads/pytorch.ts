@@ -212,7 +212,8 @@ function countsProcesses(flag: Flag): boolean {
   return flag.value === undefined || readBoolean(flag.value.text) !== false
 }
 
-function compareNodes(flags: Flags, nodes: number, commandLine: CommandLine, peers: Peers): Warning[] {
+/** Lightning is told as many nodes as are requested, or waits for others. */
+export function compareNodes(flags: Flags, nodes: number, commandLine: CommandLine, peers: Peers): Warning[] {
   if (nodes === peers.machines || peers.machines === 0) return []
   const flag = findFlag(flags, NODES)
   const text = `${flag?.written ?? '--num_nodes'} is ${nodes}, ${peers.machines} nodes are requested`

@@ -24,6 +24,8 @@ export interface RoleRow {
   readonly restartPolicy?: DocumentPath
   /** From the role to the bounds that its number of pods is kept within; `scaler` leads from the object to what switches their change on. */
   readonly range?: { readonly smallest: DocumentPath; readonly largest: DocumentPath; readonly scaler?: DocumentPath }
+  /** From the role to a number of GPUs that its program is told beside what the pod asks for. */
+  readonly toldGpus?: DocumentPath
   /** From the role to the seconds that its pods together may take. */
   readonly deadline?: DocumentPath
   /** From the role to how often its failed pods are replaced. */
@@ -108,13 +110,19 @@ function replicatedJobs(at: DocumentPath): RoleRow {
  */
 function rayCluster(at: DocumentPath): readonly RoleRow[] {
   return [
-    { at, name: 'head', pod: ['headGroupSpec', 'template'] },
+    {
+      at,
+      name: 'head',
+      pod: ['headGroupSpec', 'template'],
+      toldGpus: ['headGroupSpec', 'rayStartParams', 'num-gpus'],
+    },
     {
       at: [...at, 'workerGroupSpecs', '*'],
       pod: ['template'],
       replicas: ['replicas'],
       replicasByDefault: 0,
       copies: [['numOfHosts']],
+      toldGpus: ['rayStartParams', 'num-gpus'],
       range: {
         smallest: ['minReplicas'],
         largest: ['maxReplicas'],

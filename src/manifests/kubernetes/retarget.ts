@@ -55,6 +55,10 @@ function inFile(
   if (!(document instanceof TranslatedDocument)) return [[document, { changes, edits }]]
   const placed = changes.map(change => {
     const { document: holder, path } = document.written(change.path)
+    const kind = valueAt(holder.value, ['kind'])
+    if (holder !== document.original && typeof kind === 'string' && kind.startsWith('Cluster')) {
+      throw byHand(holder.placeOf(path), `a ${kind} is for all jobs that name it: say it in the job that uses it`)
+    }
     const isComputed = !isDeepStrictEqual(valueAt(document.value, change.path), valueAt(holder.value, path))
     if (isComputed)
       throw byHand(holder.placeOf(path), 'what it asks for is put together from parameters or several numbers')
@@ -91,8 +95,10 @@ function alterObject(object: KubernetesObject, kind: Kind, surroundings: Surroun
       ...alterDevices(object, role, target),
       ...alterLabels(object, role, target),
       ...alterCommands(object, role, target),
+      ...alterToldGpus(object, role, target),
     ])
     .concat(alterProcesses(object, kind, gpus, target))
+    .concat(keepEntrypoint(object, kind, gpuRoles, target))
 }
 
 function byHand(place: { file: string; line?: number }, reason: string): GpufareError {
@@ -121,7 +127,16 @@ function alterReplicas(object: KubernetesObject, kind: Kind, role: RoleReading, 
     throw byHand(document.placeOf(role.path), `its pods are runs of their own, ${replicas} cannot share one`)
   }
   const { row } = role
-  if ((row.copies ?? []).length > 0) throw byHand(document.placeOf(role.path), 'several numbers make up its pods')
+  const copies = (row.copies ?? []).map(copy => valueAt(document.value, [...role.path, ...copy]) ?? 1)
+  if (row.apartFrom !== undefined || copies.some(copy => copy !== 1)) {
+    throw byHand(document.placeOf(role.path), 'several numbers make up its pods')
+  }
+  const [smallest, largest] = [row.range?.smallest, row.range?.largest].map(bound =>
+    Number(bound && (valueAt(document.value, [...role.path, ...bound]) ?? Number.NaN)),
+  )
+  if (replicas < (smallest ?? Number.NaN) || replicas > (largest ?? Number.NaN)) {
+    throw byHand(document.placeOf(role.path), `its bounds are ${smallest} and ${largest} pods, not ${replicas}`)
+  }
   if (row.replicas === undefined)
     throw byHand(document.placeOf(role.path), `${object.kind} is one pod, ${replicas} would be needed`)
   const counts = [row.replicas, ...(row.completions === undefined ? [] : [row.completions])]
@@ -307,6 +322,31 @@ function alterProcesses(
       'the number of processes cannot be replaced in place',
     ),
   ]
+}
+
+/** What a program is told of its pod's GPUs follows where it was right. */
+function alterToldGpus({ document }: KubernetesObject, role: RoleReading, target: Retarget): Alteration[] {
+  const at = role.row.toldGpus && [...role.path, ...role.row.toldGpus]
+  const told = at && Number(valueAt(document.value, at) ?? Number.NaN)
+  if (at === undefined || told !== role.reading.gpus.value || told === target.gpusPerReplica) return []
+  const alteration = replaceScalar(document, at, target.gpusPerReplica)
+  return [must(alteration, document, at, 'the number of GPUs that its program is told cannot be replaced in place')]
+}
+
+/** An entrypoint that spreads over all GPUs says their number in words of its own: it has to stay right. */
+function keepEntrypoint(
+  { document, path }: KubernetesObject,
+  kind: Kind,
+  gpuRoles: readonly RoleReading[],
+  target: Retarget,
+): Alteration[] {
+  const at = kind.entrypoint && [...path, ...kind.entrypoint.command]
+  const command = at && valueAt(document.value, at)
+  const before = gpuRoles.reduce((sum, role) => sum + role.reading.gpus.value * role.replicas.value, 0)
+  const after = target.gpusPerReplica * target.replicas * gpuRoles.length
+  const repeats = typeof command === 'string' && new RegExp(`[= ]${before}(?![\\w.:])`).test(command)
+  if (at === undefined || after === before || !repeats) return []
+  throw byHand(document.placeOf(at), `its entrypoint says ${before}, the number of GPUs it has now`)
 }
 
 /** Flags of launchers that repeat the size of a job: torchrun, accelerate, mpirun. */

@@ -3,7 +3,7 @@ import type { Place } from '../../errors.ts'
 import type { Sourced } from '../../sourced.ts'
 import { countOf } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
-import { findKind, type Kind, titleOf } from './kinds.ts'
+import { findKind, type Kind } from './kinds.ts'
 import { unknownFieldWarnings } from './known-fields.ts'
 import type { KubernetesObject } from './objects.ts'
 import type { Placing } from './queues.ts'
@@ -27,6 +27,7 @@ export function jobWarnings(object: KubernetesObject, kind: Kind, facts: JobFact
     ...suspensionWarnings(object, kind, facts),
     ...refusalWarnings(object, kind, facts.roles),
     ...gangSizeWarnings(object, kind, facts.roles),
+    ...facts.roles.flatMap(role => toldGpuWarnings(object, role)),
     ...unknownFieldWarnings(object, facts.roles),
   ]
   if (facts.roles.every(role => role.reading.gpus.value === 0)) return warnings
@@ -83,6 +84,25 @@ function suspensionWarnings(object: KubernetesObject, kind: Kind, { roles, placi
     code: 'suspended',
     text: `${role.name}: no pods are asked for until that number is raised`,
   }))
+}
+
+/** Where a program is told another number of GPUs than its pod has: only what the pod asks for is reserved and paid. */
+function toldGpuWarnings(
+  { document }: KubernetesObject,
+  { name, row, path, reading }: RoleReading,
+): readonly Warning[] {
+  const at = row.toldGpus && [...path, ...row.toldGpus]
+  const written = at && valueAt(document.value, at)
+  const told = Number(written ?? Number.NaN)
+  const gpus = reading.gpus.value
+  if (at === undefined || Number.isNaN(told) || told === gpus) return []
+  const place = document.placeOf(at)
+  if (told < gpus) {
+    const text = `${name}: its pods have ${countOf(gpus, 'GPU')}, ${String(at.at(-1))} tells the program of ${told}`
+    return [{ code: 'idle-gpus', text, place, idleGpus: gpus - told }]
+  }
+  const text = `${name}: ${String(at.at(-1))} tells the program of ${countOf(told, 'GPU')}, its pods ask for ${gpus}: figures are for what the pods ask for`
+  return [{ code: 'conflict', text, place }]
 }
 
 /** More pods that have to be there than there are; the controllers' webhooks refuse that. */
@@ -153,7 +173,7 @@ function durationWarnings(
 /** A kind that is read through its pods alone may hold deadlines of its parts, which bound it in ways that are not known. */
 function noLimit(object: KubernetesObject, kind: Kind): string {
   if (findKind(object.group, object.kind) !== undefined && kind.deadline === undefined) {
-    return `no limit of time can be set for a ${titleOf(object)} as a whole: nothing bounds the cost`
+    return 'its pods have no activeDeadlineSeconds: nothing bounds the cost'
   }
   const parts = findDeadlines(object).map(path => inWords([...object.path, ...path]))
   return parts.length === 0

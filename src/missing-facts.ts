@@ -69,5 +69,5 @@ function sayMissing(facts: readonly MissingFact[]): string {
 }
 
 function asLine(job: Job, key: string, example: string): string {
-  return job.scheduler === 'slurm' ? `#GPUFARE ${key}=${example}` : `gpufare.dev/${key}: "${example}"`
+  return job.scheduler === 'kubernetes' ? `gpufare.dev/${key}: "${example}"` : `#GPUFARE ${key}=${example}`
 }

@@ -3,10 +3,11 @@ import type { Job } from '../job.ts'
 import type { Manifest } from '../manifest.ts'
 import { kubernetes } from './kubernetes/index.ts'
 import type { ManifestFormat, Retarget } from './manifest-format.ts'
+import { skypilot } from './skypilot/index.ts'
 import { slurm } from './slurm/index.ts'
 
 /** The ways of writing a job down, in order of preference: the first that recognises a text reads it. */
-export const manifestFormats: readonly ManifestFormat[] = [slurm, kubernetes]
+export const manifestFormats: readonly ManifestFormat[] = [slurm, skypilot, kubernetes]
 
 /** The format of a manifest. Throws InputError where nobody recognises it. */
 export function formatOf(manifest: Manifest): ManifestFormat {
@@ -15,8 +16,8 @@ export function formatOf(manifest: Manifest): ManifestFormat {
   throw new InputError([
     {
       place: { file: manifest.name, line: 1 },
-      message: 'neither a batch script nor a Kubernetes manifest',
-      hint: 'a batch script begins with #!, a Kubernetes object has apiVersion and kind',
+      message: 'neither a batch script nor a Kubernetes manifest nor a SkyPilot task',
+      hint: 'a batch script begins with #!, a Kubernetes object has apiVersion and kind, a SkyPilot task resources and run',
     },
   ])
 }

@@ -16,9 +16,9 @@ export interface Retarget {
   readonly resourceName?: string
 }
 
-/** One way of writing a job down: a Slurm script, Kubernetes YAML. Reads as its scheduler reads. */
+/** One way of writing a job down: a Slurm script, Kubernetes YAML, a SkyPilot task. Reads as its scheduler reads. */
 export interface ManifestFormat {
-  readonly name: 'slurm' | 'kubernetes'
+  readonly name: Job['scheduler']
   recognises(manifest: Manifest): boolean
   /** The jobs it holds. Throws InputError with every fault found. */
   read(manifest: Manifest): readonly Job[]

@@ -87,6 +87,7 @@ const Workload = z.strictObject({
   gradientAccumulation: Count.optional(),
   sequenceLength: Count.optional(),
   precision: Text.optional(),
+  weightBits: Count.optional().describe('bits that a weight is kept in, where an engine keeps it quantised'),
   method: Text.optional(),
   loraRank: Count.optional(),
   parallelism: sourcedOf(
@@ -195,7 +196,7 @@ export const ReportDocument = z.strictObject({
       name: z.string(),
       file: z.string(),
       line: z.number().optional(),
-      scheduler: z.enum(['slurm', 'kubernetes']),
+      scheduler: z.enum(['slurm', 'kubernetes', 'skypilot']),
       kind: z.string(),
       endless: z.boolean(),
       destination: z.record(z.string(), z.string()),

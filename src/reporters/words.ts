@@ -21,7 +21,7 @@ export { countOf } from '../units.ts'
 
 /** `2 nodes x 8 GPUs, A100, at most 48h, 4 tasks of which 2 at a time`. */
 export function describeRole(role: Role, job: Job): string {
-  const machines = job.scheduler === 'slurm' ? 'node' : 'pod'
+  const machines = job.scheduler === 'kubernetes' ? 'pod' : 'node'
   const names = role.gpuType.names.map(name => name.value).join(' or ')
   const type = names !== '' && isGuess(role.gpuType.basis) ? `(perhaps ${names})` : names
   return [

@@ -33,7 +33,8 @@ export const spotWithoutCheckpoint: Rule = {
     const saves = job.roles.some(role => role.commandLines.some(savesCheckpoints))
     if (!isOnSpot(subject) || saves || job.declarations.checkpointIntervalSeconds !== undefined) return []
     const message = 'it runs on spot machines, and nothing in it saves checkpoints: an interruption loses all its work'
-    const line = job.scheduler === 'slurm' ? '#GPUFARE checkpoint-interval=30m' : 'gpufare.dev/checkpoint-interval: 30m'
+    const line =
+      job.scheduler === 'kubernetes' ? 'gpufare.dev/checkpoint-interval: 30m' : '#GPUFARE checkpoint-interval=30m'
     const remedy = `save checkpoints and say so (${line}), or ask for machines that are not spot`
     return [{ level: policy.level ?? 'warn', place: gpuLine(subject), message, remedy }]
   },

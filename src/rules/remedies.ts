@@ -49,6 +49,7 @@ function describeQuote({ cost, runtime, usdPerHour }: Quote, { config: { currenc
 export function writeTimeLimit(job: Job, seconds: number): string {
   const step = seconds >= 30 * secondsPerMinute ? 5 * secondsPerMinute : secondsPerMinute
   const cut = Math.max(step, Math.floor(seconds / step + 1e-9) * step)
+  if (job.scheduler === 'skypilot') return `timeout ${cut} in front of its command`
   return job.scheduler === 'kubernetes' ? `activeDeadlineSeconds: ${cut}` : `--time=${formatClock(cut)}`
 }
 
@@ -103,7 +104,7 @@ export function fewerGpus({ fare: { job }, roles }: Subject, share: number): str
   }
   const shareOfOne = share * role.concurrentTasks
   const machines = Math.floor(role.replicas.value * shareOfOne)
-  const called = job.scheduler === 'slurm' ? 'node' : 'pod'
+  const called = job.scheduler === 'kubernetes' ? 'pod' : 'node'
   if (role.replicas.value > 1 && machines >= 1) {
     return `${countOf(machines, called)} instead of ${role.replicas.value} would pass`
   }

@@ -11,7 +11,7 @@ export const requiredTags: Rule = {
     const missing = policy.requiredTags.filter(tag => known[tag] === undefined)
     if (missing.length === 0) return []
     const lines = missing.map(tag =>
-      job.scheduler === 'slurm' ? `#GPUFARE ${tag}=NAME` : `annotation gpufare.dev/${tag}: NAME`,
+      job.scheduler === 'kubernetes' ? `annotation gpufare.dev/${tag}: NAME` : `#GPUFARE ${tag}=NAME`,
     )
     const message = `nobody is named who pays for it: ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} missing`
     const remedy = `${lines.join(' and ')}, or ${missing.join(' and ')} in gpufare.yaml, would pass`

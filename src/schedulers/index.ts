@@ -30,9 +30,19 @@ export function schedulerFor(name: Job['scheduler']): Scheduler {
   return scheduler
 }
 
-/** A manifest as it was read, on its way. One without a job (a Service, a ConfigMap) can only be for Kubernetes. */
+/**
+ * A manifest as it was read, on its way. One without a job (a Service, a ConfigMap) can only be for Kubernetes. Throws GpufareError
+ * for one that is only quoted.
+ */
 export function handoverOf(manifest: Manifest, jobs: readonly Job[]): Handover {
+  if (jobs[0]?.scheduler === 'skypilot') throw onlyQuoted(manifest)
   return { scheduler: schedulerFor(jobs[0]?.scheduler ?? 'kubernetes'), manifest, jobs, changed: false }
+}
+
+/** SkyPilot chooses cloud, region and machine itself, by prices of its own: what it would submit is not what was quoted. */
+function onlyQuoted({ name }: Manifest): GpufareError {
+  const hint = `gpufare estimate ${name} shows the quote; sky launch ${name} or sky jobs launch ${name} submits it`
+  return new GpufareError(`${name} is a SkyPilot task: gpufare only quotes it, nothing was submitted`, 2, hint)
 }
 
 /** A file no longer holds the bytes that were priced, or is no longer there. */

@@ -1,4 +1,4 @@
-import { readYaml, type YamlDocument } from '../../document.ts'
+import { readYaml, valueAt, type YamlDocument } from '../../document.ts'
 import { type Fault, InputError, NothingToPrice } from '../../errors.ts'
 import type { Job, Turns } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
@@ -82,7 +82,9 @@ function readRunning(manifest: Manifest): {
       if (translation.roles.length === 0 && object.group !== 'argoproj.io') unknown.push(unknownKind(object))
       else if (translation.roles.length > 0) running.push({ ...asObject(object, translation), warnings, turns })
     } else if (kind === undefined) unknown.push(unknownKind(object))
-    else running.push({ object, kind, warnings: isKnown(object) ? [] : [inferredWarning(object, kind)] })
+    else if (isOnOther(object, kind)) {
+      if (!objects.some(other => other.kind === kind.runsOnOther?.kind)) unknown.push(onOther(object, kind))
+    } else running.push({ object, kind, warnings: isKnown(object) ? [] : [inferredWarning(object, kind)] })
   }
   if (running.length === 0 && faults.length === 0) throw new NothingToPrice(noJob(manifest, unknown), 'no job')
   if (faults.length + unknown.length > 0) throw new InputError([...faults, ...unknown])
@@ -108,6 +110,20 @@ function readDocuments(manifest: Manifest): readonly YamlDocument[] {
     return readYaml(manifest.text, manifest.name, 'kubectl')
   } catch (error) {
     throw explainSyntaxError(manifest, error)
+  }
+}
+
+function isOnOther(object: KubernetesObject, { runsOnOther }: Kind): boolean {
+  return runsOnOther !== undefined && valueAt(object.value, runsOnOther.at) != null
+}
+
+function onOther({ document, path, kind: own }: KubernetesObject, { runsOnOther }: Kind): Fault {
+  const at = [...path, ...(runsOnOther?.at ?? [])]
+  const other = runsOnOther?.kind ?? ''
+  return {
+    place: document.placeOfKey(at),
+    message: `this ${own} runs on a ${other} that stands already: it has no pods and no price of its own`,
+    hint: `estimate the ${other}, or put it into this file`,
   }
 }
 

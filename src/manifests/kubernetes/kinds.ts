@@ -69,6 +69,8 @@ export interface Kind {
   readonly runsOneProgram?: true
   /** Its pods stand ready for programs that nobody has named yet. */
   readonly awaitsPrograms?: true
+  /** Where it names another object that has its pods already; it brings none of its own then. */
+  readonly runsOnOther?: { readonly at: DocumentPath; readonly kind: string }
   /** A command line that runs on its pods once they stand, and the YAML text with the variables it gets. */
   readonly entrypoint?: { readonly command: DocumentPath; readonly runtimeEnvironment: DocumentPath }
   /** What its own controller does about starting all pods together. */
@@ -267,6 +269,7 @@ export const KINDS: readonly Kind[] = [
     deadline: ['spec', 'activeDeadlineSeconds'],
     suspend: ['spec', 'suspend'],
     retries: { paths: [['spec', 'backoffLimit']], default: 0 },
+    runsOnOther: { at: ['spec', 'clusterSelector'], kind: 'RayCluster' },
     entrypoint: { command: ['spec', 'entrypoint'], runtimeEnvironment: ['spec', 'runtimeEnvYAML'] },
     cleansUp: [
       ['spec', 'shutdownAfterJobFinishes'],

@@ -42,9 +42,10 @@ export function readRoles(
   const roles: RoleReading[] = []
   const faults: Fault[] = []
   for (const row of kind.roles) {
-    const found = findRoles(object, row).filter(({ path }) => !isLeftOut(object, row, path))
+    const found = findRoles(object, row)
     if (found.length === 0 && row.optional !== true) faults.push(missingRoles(object, row))
     for (const { path, name } of found) {
+      if (isLeftOut(object, row, path)) continue
       const read = readRole(object, row, path, name, surroundings)
       if ('faults' in read) faults.push(...read.faults)
       else roles.push(read.role)

@@ -16,6 +16,9 @@ import { gptNeox } from './gpt-neox.ts'
 import { huggingface } from './huggingface.ts'
 import { llamaFactory } from './llama-factory.ts'
 import { knownScripts } from './known-scripts.ts'
+import { llamaFactory } from './llama-factory.ts'
+import { llmFoundry } from './llm-foundry.ts'
+import { maxtext } from './maxtext.ts'
 import { megatron } from './megatron.ts'
 import { nanogpt } from './nanogpt.ts'
 import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
@@ -33,6 +36,9 @@ const readers: readonly WorkloadReader[] = [
   torchtitan,
   megatron,
   axolotl,
+  nemo,
+  llmFoundry,
+  maxtext,
   nemo,
   llamaFactory,
   torchtune,

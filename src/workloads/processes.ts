@@ -103,12 +103,15 @@ function takesAllGpus(launch: Launch): boolean {
   if (launch.launcher === 'accelerate') {
     return launchOption(launch, ['num-processes']) === undefined && launchOption(launch, ['config-file']) === undefined
   }
+  if (launch.launcher === 'composer') return true
   return launch.launcher === 'deepspeed' && launchOption(launch, ['num-gpus', 'include']) === undefined
 }
 
 function machinesWithoutWord(launch: Launch, peers: Peers): number | undefined {
   if (launch.launcher === 'deepspeed') return launchOption(launch, ['hostfile']) === undefined ? 1 : peers.machines
   if (launch.launcher === 'accelerate') return launchOption(launch, ['num-machines']) === undefined ? 1 : undefined
+  // composer is told of other machines by variables.
+  if (launch.launcher === 'composer') return peers.machines === 1 ? 1 : undefined
   // An elastic range or a variable: the machines that were asked for are the ones it gets.
   return launch.launcher === 'torchrun' ? peers.machines : undefined
 }

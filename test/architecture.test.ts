@@ -11,6 +11,7 @@ const line = [
   'globs',
   'once',
   'word-list',
+  'history',
   'yaml',
   'gpu-hints',
   'units',
@@ -20,6 +21,7 @@ const line = [
   'programs',
   'terminal',
   'file-source',
+  'accounting',
   'git',
   'folder-files',
   'manifest-files',
@@ -37,6 +39,7 @@ const line = [
   'launchers',
   'command-lines',
   'job',
+  'sessions',
   'pipe',
   'manifest',
   'model',
@@ -64,6 +67,7 @@ const line = [
   'runtimes',
   'missing-facts',
   'quote',
+  'session-costs',
   'cpu-machines',
   'fare',
   'exemptions',
@@ -94,6 +98,8 @@ const line = [
   'check',
   'outputs',
   'comments',
+  'logs',
+  'log-files',
   'commands',
   'cli',
 ]
@@ -103,6 +109,7 @@ const edges = [
   'programs',
   'terminal',
   'file-source',
+  'accounting',
   'git',
   'folder-files',
   'config',
@@ -129,6 +136,7 @@ const edges = [
   'hooks',
   'outputs',
   'comments',
+  'log-files',
   'commands',
   'cli',
 ]
@@ -308,7 +316,7 @@ describe('an extension point is a list', () => {
   })
 
   test('every extension folder has its interface and implementations', () => {
-    const folders = ['comments', 'manifests', 'prices', 'reporters', 'rules', 'runtimes', 'schedulers', 'workloads']
+    const folders = ['accounting', 'comments', 'logs', 'manifests', 'prices', 'reporters', 'rules', 'runtimes', 'schedulers', 'workloads']
     expect(extensions.map(({ folder }) => folder).sort()).toEqual(folders)
   })
 

@@ -14,15 +14,16 @@ import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
 import { besides } from './flags.ts'
 import { gptNeox } from './gpt-neox.ts'
 import { huggingface } from './huggingface.ts'
-import { llamaFactory } from './llama-factory.ts'
 import { knownScripts } from './known-scripts.ts'
-import { llamaFactory } from './llama-factory.ts'
+import { llamaFactory, llamaFactory } from './llama-factory.ts'
 import { llmFoundry } from './llm-foundry.ts'
 import { maxtext } from './maxtext.ts'
 import { megatron } from './megatron.ts'
 import { nanogpt } from './nanogpt.ts'
-import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
 import { nemo } from './nemo.ts'
+import { nnunet } from './nnunet.ts'
+import { openmmlab } from './openmmlab.ts'
+import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
 import { withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
 import { scientific } from './scientific.ts'
@@ -42,11 +43,13 @@ const readers: readonly WorkloadReader[] = [
   nemo,
   llamaFactory,
   torchtune,
-  huggingface,
-  nanogpt,
   knownScripts,
+  huggingface,
+  openmmlab,
+  nanogpt,
   scientific,
   cpuWork,
+  nnunet,
   pytorch,
 ]
 

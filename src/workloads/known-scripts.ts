@@ -1,23 +1,27 @@
-import type { CommandLine } from '../command-lines.ts'
+import type { CommandLine, CommandWord } from '../command-lines.ts'
+import { baseName } from '../launchers.ts'
 import { type Origin, type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
-import type { Precision, Workload } from '../workload.ts'
-import { pathsOf, readConfigured, runOf } from './configured.ts'
+import type { Checkpointing, Precision, Workload } from '../workload.ts'
+import { asCheckpoint, destinationOf, resumption } from './checkpoints.ts'
+import { runOf } from './configured.ts'
 import {
   explainRepeated,
+  type Flag,
   type Flags,
   findFlag,
+  flagName,
   type Given,
   known,
-  numberFlag,
   parseNumber,
   positiveFlag,
   readFlags,
   switchFlag,
   textFlag,
 } from './flags.ts'
+import { inheritedPaths, readInherited } from './inherited-settings.ts'
 import { precisionFrom } from './precision-flags.ts'
-import { countingLaunch } from './processes.ts'
+import { countingLaunch, type Peers } from './processes.ts'
 import { agentScripts } from './scripts/agents.ts'
 import { generationScripts } from './scripts/generation.ts'
 import type { Defaults, KnownScript } from './scripts/known-script.ts'
@@ -31,24 +35,30 @@ const scripts: readonly KnownScript[] = [...visionScripts, ...generationScripts,
 export const knownScripts: WorkloadReader = {
   name: 'known-script',
 
-  refersTo(commandLine) {
+  refersTo(commandLine, files) {
     const script = findScript(commandLine)
-    return script === undefined ? [] : pathsOf(configWords(script, commandLine))
+    const words = script === undefined ? [] : configWords(script, commandLine)
+    return words.flatMap(word => inheritedPaths(word, commandLine, files))
   },
 
   read(commandLine, context) {
     const script = findScript(commandLine)
     if (script === undefined) return undefined
-    const { flags, isComplete, warnings } = readConfigured(commandLine, configWords(script, commandLine), context.files)
-    const isEvaluation = known(switchFlag(flags, script.evaluation ?? []))?.value === true
-    const values = isEvaluation
-      ? evaluationValues(script, flags)
-      : trainingValues(script, flags, isComplete ? script.defaults : undefined, context)
+    const typed = script.takesPairs ? withPairs(readFlags(commandLine)) : readFlags(commandLine)
+    const words = configWords(script, commandLine)
+    const { flags, isComplete, warnings } = readInherited(words, commandLine, context.files, typed)
+    const purpose = purposeOf(script, flags, commandLine)
+    const values =
+      purpose === 'train'
+        ? trainingValues(script, flags, isComplete ? script.defaults : undefined, context)
+        : otherValues(script, flags)
+    const configName =
+      script.namesModelByConfig && values.modelName === undefined ? nameOfConfig(words.at(-1)) : undefined
     const processes = processesOf(script, flags, commandLine, context)
     const workload: Workload = {
-      ...runOf(commandLine, isEvaluation ? 'evaluate' : 'train', script.framework),
+      ...runOf(commandLine, purpose, script.framework),
       ...values,
-      ...withoutAbsent({ processes }),
+      ...withoutAbsent({ modelName: values.modelName ?? configName, processes }),
     }
     return {
       workload,
@@ -58,7 +68,7 @@ export const knownScripts: WorkloadReader = {
       warnings: [
         ...warnings,
         ...explainDefaults(workload, script.defaults),
-        ...explainRepeated(flags, [...namesOf(script.table), ...(script.machineBatch ?? [])]),
+        ...explainRepeated(typed, [...namesOf(script.table), ...(script.machineBatch?.batch ?? [])]),
       ],
     }
   },
@@ -73,16 +83,44 @@ function findScript(commandLine: CommandLine): KnownScript | undefined {
   })
 }
 
-function configWords({ configFlags = [] }: KnownScript, commandLine: CommandLine) {
-  const word = findFlag(readFlags(commandLine), configFlags)?.value
-  return word === undefined ? [] : [word]
+function configWords({ configFlags = [] }: KnownScript, commandLine: CommandLine): readonly CommandWord[] {
+  const flags = readFlags(commandLine)
+  return configFlags.flatMap(name => findFlag(flags, [name])?.value ?? [])
 }
 
-function evaluationValues(script: KnownScript, flags: Flags): Partial<Workload> {
+/** `SOLVER.MAX_ITER 90000` behind the options, or behind `--opts`, which then seems to have the first of them as its value. */
+function withPairs(flags: Flags): Flags {
+  const first = findFlag(flags, ['opts', 'options'])?.value
+  const words = [...(first === undefined ? [] : [first]), ...flags.positionals]
+  const list = words.flatMap((word, index): Flag[] => {
+    const value = words[index + 1]
+    if (!/^[A-Z][A-Z0-9_]*(\.[A-Z0-9_]+)*$/.test(word.written) || value === undefined) return []
+    const { place, written } = word
+    return [{ name: flagName(written), written, value, place, origin: { kind: 'manifest', place } }]
+  })
+  return { list: [...flags.list, ...list], positionals: flags.positionals }
+}
+
+function purposeOf(
+  { evaluation = [], purposes = [] }: KnownScript,
+  flags: Flags,
+  { arguments: words }: CommandLine,
+): Workload['purpose'] {
+  if (known(switchFlag(flags, evaluation))?.value === true) return 'evaluate'
+  return purposes.find(([pattern]) => words.some(word => pattern.test(word.written)))?.[1] ?? 'train'
+}
+
+function nameOfConfig(word: CommandWord | undefined): Sourced<string> | undefined {
+  if (word?.text === undefined) return undefined
+  return sourced(baseName(word.text).replace(/\.\w+$/, ''), { kind: 'manifest', place: word.place })
+}
+
+/** What is said of a run that does not train. */
+function otherValues(script: KnownScript, flags: Flags): Partial<Workload> {
   const { modelName, dataset, microBatch, globalBatch } = readTable(flags, script.table)
   return withoutAbsent({
     modelName: modelNameOf(known(modelName)),
-    dataset: known(dataset),
+    dataset: datasetOf(known(dataset)),
     microBatch: known(microBatch),
     globalBatch: known(globalBatch),
     precision: precisionOf(script, flags, undefined),
@@ -101,28 +139,55 @@ function trainingValues(
   // `--batch -1` leaves it to the program, and to no default.
   const said = <T>(value: Given<T>, names: readonly string[] = []) =>
     value ?? (hasFlag(flags, names) ? ('unknown' as const) : undefined)
+  // `batch=0.7` is a share of the memory.
+  const whole = (value: Given<number>): Given<number> =>
+    value === undefined || value === 'unknown' || Number.isInteger(value.value) ? value : 'unknown'
   const samples = given.samples ?? wholeRunOf(script, flags)
-  const hasLength = (given.steps ?? given.epochs ?? wholeRunOf(script, flags)) !== undefined
+  const isCounted = (given.steps ?? given.epochs ?? wholeRunOf(script, flags)) !== undefined
+  // Wherever a program has both, one of them wins.
+  const steps = script.epochsWin && given.epochs !== undefined ? undefined : given.steps
+  const epochs = steps === undefined ? given.epochs : undefined
+  const length = isCounted ? undefined : defaults
   const batch = script.machineBatch ? batchOfMachines(script.machineBatch, flags, context) : given.globalBatch
   return withoutAbsent({
     modelName: modelNameOf(taken(given.modelName, 'modelName', defaults)),
-    dataset: known(given.dataset),
-    steps: known(given.steps),
-    // Steps win over epochs wherever a program has both.
-    epochs: hasLength
-      ? given.steps === undefined
-        ? known(given.epochs)
-        : undefined
-      : taken(undefined, 'epochs', defaults),
+    dataset: datasetOf(known(given.dataset)),
+    steps: taken(steps, 'steps', length),
+    epochs: taken(epochs, 'epochs', length),
     samples: known(samples),
-    globalBatch: taken(said(batch, script.machineBatch ?? table.globalBatch), 'globalBatch', defaults),
+    globalBatch: taken(said(whole(batch), script.machineBatch?.batch ?? table.globalBatch), 'globalBatch', defaults),
     microBatch: taken(said(given.microBatch, table.microBatch), 'microBatch', defaults),
     gradientAccumulation: taken(given.gradientAccumulation, 'gradientAccumulation', defaults),
     sequenceLength: known(given.sequenceLength),
     precision: precisionOf(script, flags, defaults),
     optimizer: taken(said(given.optimizer, table.optimizer), 'optimizer', defaults),
-    method: sourced<'full'>('full', { kind: 'assumed', reason: 'it trains all parameters' }),
+    method: methodOf(script, flags),
+    loraRank: known(given.loraRank),
+    checkpoint: checkpointOf(script, flags),
   })
+}
+
+function methodOf({ adapter = [] }: KnownScript, flags: Flags): Workload['method'] {
+  const flag = findFlag(flags, adapter)
+  return flag === undefined
+    ? sourced('full', { kind: 'assumed', reason: 'it trains all parameters' })
+    : sourced('lora', flag.origin)
+}
+
+function checkpointOf({ checkpoint = {} }: KnownScript, flags: Flags): Checkpointing | undefined {
+  return asCheckpoint({
+    intervalSteps: known(positiveFlag(flags, checkpoint.steps ?? [])),
+    intervalEpochs: known(positiveFlag(flags, checkpoint.epochs ?? [])),
+    destination: destinationOf(flags, checkpoint.folder ?? []),
+    resumes: resumption(flags, checkpoint.resume ?? []),
+  })
+}
+
+/** `("coco_2017_train",)` is one data set; several make one that nobody counts. */
+function datasetOf(name: Sourced<string> | undefined): Sourced<string> | undefined {
+  if (name === undefined || !/^[([]/.test(name.value)) return name
+  const [first, ...more] = name.value.match(/[\w./-]+/g) ?? []
+  return first === undefined || more.length > 0 ? undefined : sourced(first, name.origin)
 }
 
 /** What is given, else the program's own default. */
@@ -149,13 +214,18 @@ function wholeRunOf({ wholeRun }: KnownScript, flags: Flags): Given<number> {
   return given === undefined || given === 'unknown' ? given : sourced(given.value * wholeRun.samples, given.origin)
 }
 
-/** A batch that the GPUs of one machine share, times the machines that `--world-size` counts in such programs. */
-function batchOfMachines(names: readonly string[], flags: Flags, { peers }: RunContext): Given<number> {
+/** A batch that the GPUs of one machine share, times the machines. */
+function batchOfMachines(
+  { batch: names, machines: machineNames }: NonNullable<KnownScript['machineBatch']>,
+  flags: Flags,
+  { peers }: RunContext,
+): Given<number> {
   const batch = positiveFlag(flags, names)
-  const worldSize = positiveFlag(flags, ['world-size'])
-  const machines = worldSize === undefined ? (peers.machines === 1 ? 1 : undefined) : known(worldSize)?.value
-  if (machines === 1 || batch === undefined || batch === 'unknown') return machines === undefined ? 'unknown' : batch
+  if (batch === undefined || batch === 'unknown') return batch
+  const told = positiveFlag(flags, machineNames)
+  const machines = told === undefined ? (peers.machines === 1 ? 1 : undefined) : known(told)?.value
   if (machines === undefined) return 'unknown'
+  if (machines === 1) return batch
   const formula = `${batch.value} a machine x ${machines} machines`
   return sourced(batch.value * machines, { kind: 'computed', formula })
 }
@@ -169,12 +239,34 @@ function processesOf(
   // timm's distributed_train.sh: how many processes comes first.
   const first = /\.sh$/.test(commandLine.program) ? parseNumber(flags.positionals[0]?.text) : undefined
   if (first !== undefined) return sourced(first, { kind: 'manifest', place: commandLine.place })
-  if (processes !== undefined || countingLaunch(commandLine) !== undefined) return processes
-  if (spawns !== true) return sourced(1, { kind: 'computed', formula: 'one process, without a launcher' })
-  const told = numberFlag(flags, ['gpus', 'distributed-world-size', 'distributed-training.distributed-world-size'])
-  if (told !== undefined) return known(told)
-  if (peers.machines !== 1) return undefined
-  return sourced(peers.gpuCount, { kind: 'computed', formula: `one process for each of ${peers.gpuCount} GPUs` })
+  if (spawns === undefined) {
+    if (processes !== undefined || countingLaunch(commandLine) !== undefined) return processes
+    return sourced(1, { kind: 'computed', formula: 'one process, without a launcher' })
+  }
+  const perMachine = perMachineOf(spawns, flags, peers)
+  const machines = hasFlag(flags, spawns.machines) ? known(positiveFlag(flags, spawns.machines))?.value : 1
+  if (perMachine === undefined || machines === undefined || machines < peers.machines) return processes
+  const formula = `${machines} machines x ${perMachine} processes that it starts itself`
+  return sourced(perMachine * machines, { kind: 'computed', formula })
+}
+
+/** A number, or a list of devices: `0,1,2,3`. */
+function perMachineOf(
+  { perMachine, devices = [], otherwise }: NonNullable<KnownScript['spawns']>,
+  flags: Flags,
+  peers: Peers,
+): number | undefined {
+  const listed = findFlag(flags, devices)?.value?.text
+  if (listed !== undefined) return countDevices(listed)
+  const flag = findFlag(flags, perMachine)
+  if (flag === undefined) return otherwise === 'one' ? 1 : peers.gpusPerMachine
+  const text = flag.value?.text
+  return text?.includes(',') ? countDevices(text) : parseNumber(text)
+}
+
+/** `0,1,2,3`, also with a comma behind. */
+function countDevices(list: string): number | undefined {
+  return /^\d+(,\d+)*,?$/.test(list) ? list.split(',').filter(device => device !== '').length : undefined
 }
 
 function precisionOf(
@@ -214,8 +306,8 @@ function dataOf(
 /** Which defaults decide how long the run takes. */
 function explainDefaults({ place, ...workload }: Workload, defaults: Defaults | undefined): Warning[] {
   if (defaults === undefined) return []
-  const { modelName, epochs, globalBatch, microBatch } = workload
-  const filled = Object.entries({ model: modelName, epochs, batch: globalBatch ?? microBatch })
+  const { modelName, steps, epochs, globalBatch, microBatch } = workload
+  const filled = Object.entries({ model: modelName, steps, epochs, batch: globalBatch ?? microBatch })
     .filter(([, value]) => value?.origin.kind === 'assumed')
     .map(([name, value]) => `${name} ${value?.value}`)
   if (filled.length === 0) return []

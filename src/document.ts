@@ -87,7 +87,10 @@ export function readYaml(text: string, file: string, dialect: Dialect): readonly
 }
 
 function parseText(text: string, lines: LineIndex): Document.Parsed[] {
+  const { stackTraceLimit } = Error
   try {
+    // A text that is no YAML has a fault for every character, and a trace of each is what costs time.
+    Error.stackTraceLimit = 0
     // The failsafe schema leaves every scalar the text it is: what a bare word means is said below, by dialect.
     const documents = parseAllDocuments(text, {
       schema: 'failsafe',
@@ -105,6 +108,8 @@ function parseText(text: string, lines: LineIndex): Document.Parsed[] {
     throw new InputError([
       { place: { file: lines.file }, message: 'lists or mappings are nested too deeply to be read' },
     ])
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
 }
 

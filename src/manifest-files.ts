@@ -42,9 +42,11 @@ export function isWorthAGlance(path: string, { paths, include }: Selection): boo
 export function glanceAt(bytes: Uint8Array, resourceNames: readonly string[]): Look {
   const text = glanceText(bytes)
   const head = text.slice(0, headLength)
-  if (/^#(?:SBATCH|PBS|GPUFARE)\s/m.test(head) && !/^\s*apiVersion\s*:/m.test(head)) return 'slurm'
+  if (/^#(?:SBATCH|PBS|GPUFARE)\s/m.test(head) && !/^[ \t]*apiVersion\s*:/m.test(head)) return 'slurm'
   if (!mentionsAccelerator(text, resourceNames)) return undefined
-  return /^[\s{,-]*["']?apiVersion["']?\s*:/m.test(text) && /["']?\bkind["']?\s*:/.test(text) ? 'kubernetes' : undefined
+  return /^[ \t{,-]*["']?apiVersion["']?\s*:/m.test(text) && /["']?\bkind["']?\s*:/.test(text)
+    ? 'kubernetes'
+    : undefined
 }
 
 /** Whether a text speaks of accelerators at all. */

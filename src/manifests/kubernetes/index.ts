@@ -21,7 +21,7 @@ export const kubernetes: ManifestFormat = {
   name: 'kubernetes',
   recognises: manifest => {
     if (/^#!/.test(manifest.text) || /^#SBATCH/m.test(manifest.text)) return false
-    return /^[\s{,]*["']?(?:apiVersion|kind)["']?\s*:/m.test(manifest.text) || /\.(?:ya?ml|json)$/i.test(manifest.name)
+    return /^[ \t{,]*["']?(?:apiVersion|kind)["']?\s*:/m.test(manifest.text) || /\.(?:ya?ml|json)$/i.test(manifest.name)
   },
   read: manifest => {
     const { running, surroundings } = readRunning(manifest)

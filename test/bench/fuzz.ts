@@ -1,0 +1,146 @@
+/**
+ * npm run bench:fuzz -- N [--seed S] [--from I] [--json]: N mutated manifests, configurations and command lines. None may crash the
+ * program, keep it for over 2 s, take over 300 MB, make it print a control character raw or read a file outside of the folder.
+ * What a worker finds slow or large is run again alone, by the built program, before it counts: a machine may be busy.
+ */
+import { type ChildProcess, fork, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { fuzzCase, readSeeds } from './fuzz/cases.ts'
+import type { Outcome } from './fuzz/worker.ts'
+
+const mostMilliseconds = 2_000
+const mostMegabytes = 300
+/** A worker that has read many manifests holds more than one run does: it is replaced now and then. */
+const casesOfWorker = 2_000
+const shownFindings = 20
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    from: { type: 'string', default: '0' },
+  },
+})
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const total = Number(positionals[0] ?? 10_000)
+const seed = Number(values.seed ?? Date.now() % 2 ** 31)
+const first = Number(values.from)
+const seeds = readSeeds(join(root, 'test/cases'))
+const home = mkdtempSync(join(tmpdir(), 'gpufare-fuzz-'))
+const findings: { readonly index: number; readonly finding: string }[] = []
+let next = first
+let done = 0
+
+await Promise.all(Array.from({ length: availableParallelism() }, (_, number) => work(number)))
+rmSync(home, { recursive: true, force: true })
+findings.sort((a, b) => a.index - b.index)
+if (values.json) console.log(JSON.stringify({ tried: done, seed, findings }))
+else {
+  console.log(`tried ${done}, seed ${seed}, findings ${findings.length}`)
+  for (const { index, finding } of findings.slice(0, shownFindings)) console.log(`\n${index}: ${finding}`)
+}
+
+/** Hands one worker after the other its cases until there are no more. */
+async function work(number: number): Promise<void> {
+  while (next < first + total) await workOne(join(home, `${number}`))
+}
+
+function workOne(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  const worker = fork(join(root, 'test/bench/fuzz/worker.ts'), [folder, String(seed)], {
+    execArgv: ['--import', 'tsx'],
+    cwd: root,
+    silent: true,
+  })
+  return new Promise(resolve => {
+    let asked: number | undefined
+    let count = 0
+    let timer: NodeJS.Timeout | undefined
+    let ends = ''
+    worker.stderr?.on('data', chunk => {
+      ends = `${ends}${chunk}`.slice(-2_000)
+    })
+    worker.on('message', (message: Outcome | 'ready') => {
+      clearTimeout(timer)
+      if (message !== 'ready') {
+        done++
+        if (message.finding !== undefined) findings.push({ index: message.index, finding: message.finding })
+        if (done % 5_000 === 0) process.stderr.write(`${done} tried, ${findings.length} findings\n`)
+        asked = undefined
+      }
+      if (next >= first + total || count >= casesOfWorker) return void worker.kill('SIGKILL')
+      count++
+      asked = next++
+      timer = setTimeout(() => worker.kill('SIGKILL'), mostMilliseconds)
+      worker.send(asked)
+    })
+    worker.on('exit', () => {
+      clearTimeout(timer)
+      if (asked !== undefined) {
+        done++
+        const finding = runAlone(asked, ends)
+        if (finding !== undefined) findings.push({ index: asked, finding })
+      }
+      resolve()
+    })
+    largeWorkers(worker, () => asked)
+  })
+}
+
+/** A case during which a worker is large is looked at alone. */
+function largeWorkers(worker: ChildProcess, askedNow: () => number | undefined): void {
+  const checked = new Set<number>()
+  const timer = setInterval(() => {
+    const index = askedNow()
+    const pages = residentMegabytes(worker.pid)
+    if (index === undefined || pages === undefined || pages < 2 * mostMegabytes || checked.has(index)) return
+    checked.add(index)
+    const finding = runAlone(index, '')
+    if (finding !== undefined) findings.push({ index, finding })
+  }, 200)
+  worker.on('exit', () => clearInterval(timer))
+}
+
+function residentMegabytes(pid: number | undefined): number | undefined {
+  try {
+    const kibibytes = /^VmRSS:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    return kibibytes === undefined ? undefined : Number(kibibytes) / 1024
+  } catch {
+    return undefined
+  }
+}
+
+/** The built program with this case alone: its time, its memory, its end. */
+function runAlone(index: number, ends: string): string | undefined {
+  const { files, words } = fuzzCase(seed, index, seeds)
+  const folder = mkdtempSync(join(home, 'alone-'))
+  for (const [path, bytes] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), bytes)
+  }
+  const memoryFile = join(home, `memory-${index}`)
+  const reporter = join(home, 'memory.cjs')
+  writeFileSync(
+    reporter,
+    `process.on('exit', () => require('node:fs').writeFileSync(process.env.MEMORY_FILE, String(process.resourceUsage().maxRSS / 1024)))`,
+  )
+  const started = Date.now()
+  const { status, signal, stderr } = spawnSync(process.execPath, [join(root, 'bin/gpufare.js'), ...words], {
+    cwd: folder,
+    env: { HOME: home, PATH: '', MEMORY_FILE: memoryFile, NODE_OPTIONS: `--require=${reporter}` },
+    timeout: 10 * mostMilliseconds,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  })
+  const took = Date.now() - started
+  if (took > mostMilliseconds) return `takes ${took} ms: gpufare ${words.join(' ')}`
+  if (status === null) return `ends by ${signal}: gpufare ${words.join(' ')} ${ends}`
+  if (status === 1) return `a fault of the program: ${stderr.split('\n').slice(0, 4).join(' / ')}`
+  const megabytes = Number(readFileSync(memoryFile, 'utf8'))
+  return megabytes > mostMegabytes ? `takes ${Math.round(megabytes)} MB: gpufare ${words.join(' ')}` : undefined
+}

@@ -7,11 +7,11 @@ import { type Fare, fareOf, type QuoteMemory } from './fare.ts'
 import { type FileReading, type FileSource, folderOf, readFetched } from './file-source.ts'
 import type { Finding } from './finding.ts'
 import type { Job } from './job.ts'
-import { manifestOf } from './manifest.ts'
+import { type Manifest, manifestOf } from './manifest.ts'
 import { glanceAt, glanceText, type Look, mentionsAccelerator, type Unrendered } from './manifest-files.ts'
 import { readJobs } from './manifests/index.ts'
 import type { Tables } from './pricing-data.ts'
-import { readReferredFiles } from './referred-files.ts'
+import { readJobsWithFiles, readReferredFiles } from './referred-files.ts'
 import { type Twin, type TwinMemory, twinOf } from './twins.ts'
 import type { ReferredFiles } from './workloads/workload-reader.ts'
 
@@ -82,6 +82,7 @@ export function readAll(paths: readonly string[], source: FileSource): Promise<r
 /** A file as it was read, before its jobs are priced. */
 interface OpenFile extends Omit<CheckedFile, 'jobs' | 'findings' | 'refersTo' | 'remarks'> {
   readonly jobs: readonly Job[]
+  readonly manifest?: Manifest
   readonly config: Config | undefined
   readonly twin: Twin | undefined
   /** Taken from its twins. */
@@ -108,7 +109,7 @@ async function openFile(path: string, reading: FileReading | undefined, checking
     const outcome = twin && checking.twins?.recall(twin, config)
     if (outcome !== undefined) return { ...nothing, look, outcome }
     const jobs = readJobs(manifest).filter(job => takesAccelerators({ job }))
-    return { ...nothing, look, config, twin, jobs }
+    return { ...nothing, look, config, twin, jobs, manifest }
   } catch (error) {
     if (!(error instanceof InputError)) throw error
     if (!(error instanceof NothingToPrice)) return { ...nothing, look: 'kubernetes', faults: error.faults }
@@ -126,7 +127,12 @@ function withReferredFiles(
   return readFetched(source, () =>
     files.map(file => {
       const folder = resolve(source.root, folderOf(file.path))
-      return [file, file.jobs.map(job => readReferredFiles(job, folder, source))] as const
+      const { manifest } = file
+      if (manifest === undefined || file.jobs.every(job => job.sources === undefined)) {
+        return [file, file.jobs.map(job => readReferredFiles(job, folder, source))] as const
+      }
+      const read = readJobsWithFiles(manifest, folder, source).filter(([job]) => takesAccelerators({ job }))
+      return [{ ...file, jobs: read.map(([job]) => job) }, read.map(([, referred]) => referred)] as const
     }),
   )
 }

@@ -29,6 +29,8 @@ export interface CommandLine {
   readonly repetitions: number
   /** Started with `&`: runs beside its neighbours. */
   readonly background: boolean
+  /** Where it runs, seen from the manifest's folder; absent = there, or where is not known. */
+  readonly folder?: string
 }
 
 /** What is known where a command line stands. */
@@ -40,6 +42,10 @@ export interface CommandContext {
   readonly variables: Readonly<Record<string, string>>
   /** The script's own arguments; empty = none were given. */
   readonly arguments: readonly string[]
+  /** Where the script runs, seen from the manifest's folder. */
+  readonly folder?: string
+  /** Texts of files beside the manifest that it may source, by their paths. */
+  readonly sourcedFiles?: ReadonlyMap<string, string> | undefined
 }
 
 /** Shells within shells that are followed. */
@@ -52,16 +58,18 @@ const DEEPEST_NESTING = 8
 export function findCommandLines(
   script: string,
   context: CommandContext,
-): { commandLines: CommandLine[]; warnings: Warning[] } {
+): { commandLines: CommandLine[]; warnings: Warning[]; sources: readonly string[] } {
   const findings: Findings = { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0 }
   const given = context.arguments.map((text): Cell => ({ text, place: undefined }))
-  const { started, errors, unfollowed } = followScript(script, {
+  const { started, errors, unfollowed, sources } = followScript(script, {
     file: context.file,
     firstLine: context.firstLine,
     lines: 'as-written',
     variables: context.variables,
     arguments: given.length === 0 ? undefined : given,
     findings,
+    folder: context.folder,
+    sourcedFiles: context.sourcedFiles,
   })
   const commandLines = mergeRepeated(started.flatMap(command => peelStarted(command, findings, 0)))
   const warnings: Warning[] = []
@@ -80,7 +88,7 @@ export function findCommandLines(
       place: unfollowed,
     })
   }
-  return { commandLines, warnings: [...warnings, ...explainFindings(findings)] }
+  return { commandLines, warnings: [...warnings, ...explainFindings(findings)], sources }
 }
 
 /** The programs behind the launchers, containers and shells of one argument vector. */
@@ -101,6 +109,7 @@ export function peelCommand(words: readonly CommandWord[], context: CommandConte
     arm: undefined,
     repetitions: 1,
     background: false,
+    folder: '',
   }
   return mergeRepeated(peelStarted(started, { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0 }, 0))
 }
@@ -132,10 +141,12 @@ function peelStarted(started: StartedCommand, findings: Findings, depth: number)
         ...arm,
         repetitions: started.repetitions,
         background: started.background,
+        ...(started.folder === '' ? {} : { folder: started.folder }),
       },
     ]
   }
   const script = peeled.kind === 'script' ? first : started.input
+  if (script === undefined && peeled.launches.some(isAtTerminal)) return [interactiveShell(started, peeled.launches)]
   if (script === undefined || depth > DEEPEST_NESTING) return []
   const inner = followScript(script.text, {
     file: script.place.file,
@@ -145,6 +156,7 @@ function peelStarted(started: StartedCommand, findings: Findings, depth: number)
     // `bash -c script name one two`: the name is $0, the arguments begin after it.
     arguments: rest.slice(1),
     findings,
+    folder: started.folder,
   })
   return inner.started
     .flatMap(command =>
@@ -162,6 +174,26 @@ function peelStarted(started: StartedCommand, findings: Findings, depth: number)
       repetitions: line.repetitions * started.repetitions,
       background: line.background || started.background,
     }))
+}
+
+/** `srun --pty bash`: a shell without a script, for the person at the terminal. */
+function isAtTerminal({ options }: Launch): boolean {
+  return options.some(({ written }) => written === '--pty')
+}
+
+function interactiveShell(started: StartedCommand, launches: readonly Launch[]): CommandLine {
+  const { place, environment, writtenFiles, conditional, repetitions, background } = started
+  return {
+    program: 'bash',
+    arguments: [],
+    place,
+    launches,
+    environment,
+    writtenFiles,
+    conditional,
+    repetitions,
+    background,
+  }
 }
 
 /** The same command at the same place, started by a loop, is one with repetitions. */
@@ -191,9 +223,14 @@ function isSameCommand(one: CommandLine | undefined, other: CommandLine): boolea
   )
 }
 
+/** Where something lies or listens, which decides no figure. */
+function isPlace(name: string, value: string): boolean {
+  return /^(\.{0,2}\/|[~$])/.test(value) || /(PORT|ADDR|ADDRESS)$/i.test(name)
+}
+
 function explainFindings(findings: Findings): Warning[] {
   const warnings: Warning[] = []
-  const defaults = [...findings.defaults]
+  const defaults = [...findings.defaults].filter(([name, cell]) => !isPlace(name, showText(cell.text)))
   const place = defaults[0]?.[1].place
   if (place !== undefined) {
     const listed = defaults.map(([name, cell]) => `${name}=${showText(cell.text)}`)

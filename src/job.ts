@@ -120,4 +120,6 @@ export interface Job {
   /** `#GPUFARE` lines or `gpufare.dev/` annotations. */
   readonly declarations: Declarations
   readonly warnings: readonly Warning[]
+  /** Scripts beside the manifest that it sources; what they set is known once the manifest comes with their texts. */
+  readonly sources?: readonly string[]
 }

@@ -19,6 +19,8 @@ export interface Manifest {
   readonly scriptArguments: readonly string[]
   /** The submitting shell's variables: `SBATCH_*` count, and the script may use the others. */
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** Texts of scripts that a batch script sources, by their paths as seen from it; absent before they were read. */
+  readonly sourcedFiles?: ReadonlyMap<string, string>
 }
 
 /** Path of a manifest that has no file: the command of `sbatch --wrap`. */

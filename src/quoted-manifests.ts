@@ -3,11 +3,10 @@ import { type Config, configHomes, findConfigs, readConfigs, withPolicyOf } from
 import { GpufareError, InputError } from './errors.ts'
 import { type Fare, fareOf, QuoteMemory } from './fare.ts'
 import { type Manifest, readManifest, wrapPath } from './manifest.ts'
-import { readJobs } from './manifests/index.ts'
 import { wrappedScript } from './manifests/slurm/read-sbatch.ts'
 import { once } from './once.ts'
 import { readTables, type Tables } from './pricing-data.ts'
-import { readReferredFiles } from './referred-files.ts'
+import { readJobsWithFiles } from './referred-files.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A manifest as it was read, with what its jobs take and cost. */
@@ -105,7 +104,7 @@ export function quoteText(quoted: QuotedManifest, text: string): QuotedManifest 
 
 function quote(manifest: Manifest, config: Config, tables: Tables, memory?: QuoteMemory): QuotedManifest {
   const folder = folderOf(manifest)
-  const fares = readJobs(manifest).map(job => fareOf(job, readReferredFiles(job, folder), tables, config, memory))
+  const fares = readJobsWithFiles(manifest, folder).map(([job, files]) => fareOf(job, files, tables, config, memory))
   return { manifest, config, fares }
 }
 

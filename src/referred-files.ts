@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { diskFiles, type FileSource, isWithin } from './file-source.ts'
 import type { Job } from './job.ts'
+import type { Manifest } from './manifest.ts'
+import { readJobs } from './manifests/index.ts'
 import { findReferredPaths } from './workloads/index.ts'
 import type { ReferredFiles } from './workloads/workload-reader.ts'
 
@@ -27,6 +29,32 @@ export function readReferredFiles(
     for (const path of missing) files.set(path, readWithin(source, folder, path))
   }
   return files
+}
+
+/** The jobs of a manifest, with the scripts they source and the files they refer to. Throws InputError with every fault found. */
+export function readJobsWithFiles(
+  manifest: Manifest,
+  folder: string,
+  source: FileSource = diskFiles(findRoot(folder)),
+): readonly (readonly [Job, ReferredFiles])[] {
+  const sourcedFiles = new Map<string, string>()
+  const seen = new Set<string>()
+  let jobs = readJobs(manifest)
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const missing = sourcesOf(jobs).filter(path => !seen.has(path))
+    if (missing.length === 0) break
+    for (const path of missing) {
+      const file = readWithin(source, folder, path)
+      if ('text' in file) sourcedFiles.set(path, file.text)
+      seen.add(path)
+    }
+    jobs = readJobs({ ...manifest, sourcedFiles })
+  }
+  return jobs.map(job => [job, readReferredFiles(job, folder, source)])
+}
+
+function sourcesOf(jobs: readonly Job[]): readonly string[] {
+  return jobs.flatMap(job => job.sources ?? [])
 }
 
 /** The repository's folder, or the manifest's own. */

@@ -374,6 +374,37 @@ describe('where it stands', () => {
     expect(commandLines[0]?.place).toMatchObject({ file: 'job.yaml', line: 41 })
   })
 
+  test.each([
+    ['cd app\npython t.py', 'app'],
+    ['cd app/\ncd ../lib\npython t.py', 'lib'],
+    ['cd app && cd .. && python t.py', undefined],
+    ['(cd app && true)\npython t.py', undefined],
+    ['srun bash -c "cd app && python t.py"', 'app'],
+    ['cd app\ncd $SLURM_SUBMIT_DIR/jobs\npython t.py', 'jobs'],
+    ['cd $SCRATCH/run\npython t.py', undefined],
+    ['cd /opt/run\npython t.py', undefined],
+  ])('%s: the folder that is entered', (script, folder) => {
+    const { commandLines } = find(script)
+    expect(commandLines.find(line => line.program === 't.py')?.folder).toBe(folder)
+  })
+
+  test('a file that is sourced is named, and followed where its text is known', () => {
+    const script =
+      'source ./env.sh\n. $SLURM_SUBMIT_DIR/conf/more.sh\nsource $HOME/x.sh\nsource venv/bin/activate\npython t.py $N'
+    expect(find(script).sources).toEqual(['./env.sh', 'conf/more.sh'])
+    const sourcedFiles = new Map([['conf/more.sh', '# how long\nN=3\nreturn\nN=4']])
+    const { commandLines } = findCommandLines(script, {
+      file: 'job.sh',
+      firstLine: 1,
+      variables: {},
+      arguments: [],
+      sourcedFiles,
+    })
+    expect(commandLines.map(show)).toContain('t.py 3')
+    const last = commandLines.at(-1)?.arguments[0]
+    expect(last?.place).toMatchObject({ file: 'conf/more.sh', line: 2 })
+  })
+
   test('a program inside bash -c has its own line', () => {
     const [line] = find("srun bash -c '\n  export A=1\n  python t.py\n'").commandLines
     expect(line?.place.line).toBe(3)
@@ -418,6 +449,22 @@ describe('what the user should know', () => {
     const { warnings } = find('TP=${TP:-8}\n: "${PP:=4}"\npython t.py $TP $PP')
     expect(warnings).toMatchObject([{ code: 'default-filled', place: { line: 1 } }])
     expect(warnings[0]?.text).toMatch(/TP=8.*PP=4/)
+  })
+
+  test('defaults that say where something lies or listens are left out', () => {
+    const { warnings } = find(
+      'IMAGE=${IMAGE:-/apps/a.sqsh}\nPORT=${MASTER_PORT:-29500}\npython ${T:-./t.py} $IMAGE $PORT',
+    )
+    expect(warnings).toEqual([])
+    expect(find('python t.py ${1:-org/model}').warnings).toMatchObject([{ code: 'default-filled' }])
+  })
+
+  test('arguments that a loop looks for and the script cannot do without are said to be missing', () => {
+    const script =
+      'M=""\nwhile [[ $# -gt 0 ]]; do case $1 in --m) M=$2; shift 2;; esac; done\n[[ -z "$M" ]] && exit 1\npython t.py'
+    const { commandLines, warnings } = find(script)
+    expect(commandLines.map(show)).toEqual(['t.py'])
+    expect(warnings.map(warning => warning.code)).toEqual(['unknown-arguments'])
   })
 
   test('a default of a variable that the script sets itself is none', () => {

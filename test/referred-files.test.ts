@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { findCommandLines } from '../src/command-lines.ts'
 import type { Job } from '../src/job.ts'
-import { readReferredFiles } from '../src/referred-files.ts'
+import { manifestOf } from '../src/manifest.ts'
+import { readJobsWithFiles, readReferredFiles } from '../src/referred-files.ts'
 import { roleNamed } from './workloads/runs.ts'
 
 let root = ''
@@ -59,6 +60,23 @@ describe('what is read', () => {
       'node.sh': { text: expect.any(String) },
       'conf/z3.json': { text: '[]' },
     })
+  })
+
+  test('a file in the folder that the script entered', () => {
+    mkdirSync(join(folder(), 'app/conf'), { recursive: true })
+    writeFileSync(join(folder(), 'app/conf/z2.json'), '{}')
+    expect(read(`cd app\n${train('conf/z2.json')}`)).toEqual({ 'app/conf/z2.json': { text: '{}' } })
+  })
+
+  test('scripts that it sources, and what these source', () => {
+    writeFileSync(join(folder(), 'env.sh'), 'EPOCHS=3\n. conf/more.sh')
+    writeFileSync(join(folder(), 'conf/more.sh'), 'Z=conf/z2.json')
+    writeFileSync(join(folder(), 'conf/z2.json'), '{}')
+    const script = '#!/bin/bash\nsource env.sh\ndeepspeed t.py --num_train_epochs $EPOCHS --deepspeed $Z\n'
+    const [[job, files] = []] = readJobsWithFiles(manifestOf('job.sbatch', new TextEncoder().encode(script)), folder())
+    const [line] = job?.roles[0]?.commandLines ?? []
+    expect(line?.arguments.map(word => word.text)).toEqual(['--num_train_epochs', '3', '--deepspeed', 'conf/z2.json'])
+    expect([...(files?.keys() ?? [])]).toEqual(expect.arrayContaining(['env.sh', 'conf/more.sh', 'conf/z2.json']))
   })
 
   test('no file where the command lines refer to none', () => {

@@ -90,7 +90,7 @@ const getopts: Builtin = (_, __, shell) => ({ flow: 'next', status: shell.positi
 
 /** Builtins, and functions that software modules define, that change nothing a run depends on. */
 const WITHOUT_EFFECT = words(`
-  echo printf cd pushd popd pwd date hostname sleep wait trap ulimit umask hash alias unalias shopt module ml
+  echo printf pwd date hostname sleep wait trap ulimit umask hash alias unalias shopt module ml
   deactivate jobs disown times enable bind complete clear
 `)
 

@@ -1,5 +1,7 @@
+import { posix } from 'node:path'
 import type { Place } from '../errors.ts'
 import { type Builtin, PLAIN_BUILTINS } from './builtins.ts'
+import { changeFolder, pathBesideManifest, pathInFolder } from './folders.ts'
 import { printedBy } from './programs.ts'
 import { type Cell, type Field, type Findings, mergeVariables, setVariable, type Variable } from './scope.ts'
 import {
@@ -45,13 +47,23 @@ export interface BashStart {
   /** Undefined: the script's own arguments, of which none were given. */
   readonly arguments: readonly Cell[] | undefined
   readonly findings: Findings
+  /** Where it runs, seen from the manifest's folder. */
+  readonly folder?: string | undefined
+  /** Texts of files beside the manifest that scripts may source, by their paths. */
+  readonly sourcedFiles?: ReadonlyMap<string, string> | undefined
 }
 
 /** Follows a script as bash would, as far as its text says where it goes, and lists the commands it would start. */
 export function followScript(
   text: string,
   start: BashStart,
-): { started: StartedCommand[]; errors: { message: string; place: Place }[]; unfollowed: Place | undefined } {
+): {
+  started: StartedCommand[]
+  errors: { message: string; place: Place }[]
+  unfollowed: Place | undefined
+  /** Files beside the manifest that it sources. */
+  sources: readonly string[]
+} {
   const script = parseBash(text, { place: { file: start.file, line: start.firstLine }, lines: start.lines })
   const variables = Object.entries(start.variables).map(([name, value]): [string, Variable] => [
     name,
@@ -64,7 +76,7 @@ export function followScript(
     mayBeSet: false,
     findings: start.findings,
     functions: new Map(),
-    course: { started: [], steps: 0, branches: 0, unfollowed: undefined },
+    course: { started: [], steps: 0, branches: 0, unfollowed: undefined, sources: new Set() },
     writtenFiles: new Map(),
     copies: new Map(),
     conditional: false,
@@ -74,10 +86,13 @@ export function followScript(
     background: false,
     input: undefined,
     depth: 0,
+    folder: start.folder ?? '',
+    sourcedFiles: start.sourcedFiles ?? new Map(),
   }
   runList(script.tree.commands, shell)
   const errors = (script.tree.errors ?? []).map(error => ({ message: error.message, place: script.placeOf(error.pos) }))
-  return { started: shell.course.started, errors, unfollowed: shell.course.unfollowed }
+  const { started, unfollowed, sources } = shell.course
+  return { started, errors, unfollowed, sources: [...sources] }
 }
 
 function fork(shell: Shell): Shell {
@@ -123,15 +138,19 @@ function runAndOr(command: Statement['command'], shell: Shell): Outcome {
 
 /**
  * Goes a way that is decided, unless it ends the script because something was not given: `[ -z "$MODEL" ] && exit 1`
- * explains how the script is called, and whoever calls it will give it.
+ * explains how the script is called, and whoever calls it will give it. So does one that only comes after a loop over arguments
+ * has found none.
  */
 function runUnlessUsage(way: (shell: Shell) => Outcome, assumedBefore: number, shell: Shell): Outcome {
-  if (shell.findings.assumedEmpty === assumedBefore) return way(shell)
+  const { findings } = shell
+  const asked = findings.assumedEmpty > assumedBefore
+  if (!asked && (shell.positional !== undefined || findings.assumedEmpty === 0)) return way(shell)
   const tried = fork(shell)
   const startedBefore = shell.course.started.length
   const outcome = way(tried)
   if (outcome.flow === 'exit') {
     shell.course.started.length = startedBefore
+    if (!asked && findings.missingArguments.size === 0) findings.missingArguments.set('@', shell.script.placeOf(0))
     return UNKNOWN
   }
   Object.assign(shell, tried)
@@ -399,6 +418,7 @@ function start(command: Command, words: readonly Field[], shell: Shell): void {
     arm: shell.arm,
     repetitions: shell.repetitions,
     background: shell.background,
+    folder: shell.folder,
   })
 }
 
@@ -438,18 +458,44 @@ const SETUP_FILE =
   /(activate|bashrc|profile|\.zshrc|conda\.sh|mamba\.sh|modules?\.sh|bash|lmod|init|vars\.sh|setup\.sh)$/
 
 const source: Builtin = (words, _, shell) => {
-  const path = words[0]?.text
-  const written = path === undefined ? undefined : shell.writtenFiles.get(showText(path))
+  const [word, ...given] = words
+  if (word === undefined) return SUCCEEDED
+  const written = shell.writtenFiles.get(showText(word.text))
   if (written !== undefined) return evaluate(written, shell)
-  if (path !== undefined && !SETUP_FILE.test(showText(path))) shell.mayBeSet = true
+  if (SETUP_FILE.test(showText(word.text))) return SUCCEEDED
+  const path = pathBesideManifest(showText(word.text), isKnown(word.text))
+  const file = path === undefined || posix.isAbsolute(path) ? undefined : pathInFolder(shell.folder, path)
+  if (file !== undefined) shell.course.sources.add(file)
+  const text = file === undefined ? undefined : shell.sourcedFiles.get(file)
+  if (file !== undefined && text !== undefined) return runSourced(text, { file, line: 1 }, given, shell)
+  shell.mayBeSet = true
   return SUCCEEDED
 }
 
-/** Runs text that a script made (`eval`, or a file it wrote and sources) in the same shell. */
-function evaluate(text: string, shell: Shell): Outcome {
+/** Runs another file in the same shell, with arguments of its own where it is given any. */
+function runSourced(text: string, place: Place, given: readonly Field[], shell: Shell): Outcome {
+  const before = shell.positional
+  if (given.length > 0) shell.positional = given
+  const outcome = evaluate(text, shell, { place, lines: 'as-written' })
+  if (given.length > 0) shell.positional = before
+  return outcome.flow === 'return' ? { flow: 'next', status: outcome.status } : outcome
+}
+
+/** `cd folder`: where relative paths begin from here on. */
+const changeDirectory: Builtin = (words, _, shell) => {
+  const word = words.find(each => !/^-[LPe]+$/.test(each.text))
+  const path = word && pathBesideManifest(showText(word.text), isKnown(word.text))
+  // `$SLURM_SUBMIT_DIR/jobs` begins at the manifest's folder, wherever the shell is.
+  const from = word !== undefined && path !== showText(word.text) ? '' : shell.folder
+  shell.folder = changeFolder(from, path)
+  return SUCCEEDED
+}
+
+/** Runs text that a script made (`eval`, or a file it wrote and sources), or one that lies beside it, in the same shell. */
+function evaluate(text: string, shell: Shell, origin?: BashOrigin): Outcome {
   if (shell.depth > DEEPEST) return UNKNOWN
   const before = shell.script
-  shell.script = parseBash(text, { place: before.placeOf(0), lines: undefined })
+  shell.script = parseBash(text, origin ?? { place: before.placeOf(0), lines: undefined })
   shell.depth++
   const outcome = runList(shell.script.tree.commands, shell)
   shell.script = before
@@ -470,6 +516,9 @@ const BUILTINS: Readonly<Record<string, Builtin>> = {
   ...PLAIN_BUILTINS,
   source,
   '.': source,
+  cd: changeDirectory,
+  pushd: changeDirectory,
+  popd: (_, __, shell) => changeDirectory([], __, shell),
   eval: (words, _, shell) => evaluate(words.map(word => word.text).join(' '), shell),
   let: evaluateLet,
   command: runNamed,

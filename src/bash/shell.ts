@@ -17,6 +17,8 @@ export interface StartedCommand {
   readonly arm: BranchArm | undefined
   readonly repetitions: number
   readonly background: boolean
+  /** Where it runs, seen from the manifest's folder; empty = there, or where is not known. */
+  readonly folder: string
 }
 
 /** Which way it stands on, where a script takes one of several and which is not known. */
@@ -29,7 +31,14 @@ export interface BranchArm {
 export interface Shell extends Scope {
   readonly functions: Map<string, FunctionNode>
   /** Shared by all subshells: what was found so far, and how much more is followed. */
-  readonly course: { started: StartedCommand[]; steps: number; branches: number; unfollowed: Place | undefined }
+  readonly course: {
+    started: StartedCommand[]
+    steps: number
+    branches: number
+    unfollowed: Place | undefined
+    /** Files beside the manifest that were sourced, whether their text is known or not. */
+    sources: Set<string>
+  }
   readonly writtenFiles: Map<string, string>
   /** Paths whose file is a copy of another one. */
   readonly copies: Map<string, string>
@@ -41,6 +50,9 @@ export interface Shell extends Scope {
   background: boolean
   input: string | undefined
   depth: number
+  folder: string
+  /** Texts of files beside the manifest, by their paths. */
+  readonly sourcedFiles: ReadonlyMap<string, string>
 }
 
 /** How a command leaves: on to the next one, or out of its loop, function or script. */

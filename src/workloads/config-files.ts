@@ -1,3 +1,4 @@
+import { pathBesideManifest } from '../bash/folders.ts'
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import type { Place } from '../errors.ts'
 import { type Origin, type Sourced, sourced, withoutAbsent } from '../sourced.ts'
@@ -9,14 +10,10 @@ import type { ReferredFiles } from './workload-reader.ts'
 /** A file that a command line names: its text, or the warning that says why it is not here. */
 export type NamedFile = { readonly text: string; readonly origin: Origin } | { readonly warning: Warning }
 
-/** Paths that begin where the job was submitted, which is where the manifest lies as a rule. */
-const SUBMIT_FOLDER = /^(\$\{?(SLURM_SUBMIT_DIR|PWD)\}?|\$\(pwd\)|`pwd`)\//
-
 /** The path of a word as it is looked up, or undefined where it is only known when the job runs. */
 export function referredPath(word: CommandWord | undefined): string | undefined {
   if (word === undefined) return undefined
-  const path = word.written.replace(SUBMIT_FOLDER, '')
-  return word.text === undefined && path === word.written ? undefined : path
+  return pathBesideManifest(word.written, word.text !== undefined)
 }
 
 /** What the script wrote to a path before, `run.sh` and `./run.sh` being one. */

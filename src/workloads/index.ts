@@ -1,3 +1,4 @@
+import { pathInFolder } from '../bash/folders.ts'
 import { type CommandLine, findCommandLines } from '../command-lines.ts'
 import type { DatasetTable } from '../dataset.ts'
 import { describePlace } from '../errors.ts'
@@ -69,8 +70,28 @@ interface ReadRun extends Run {
 export function findReferredPaths(job: Job, files: ReferredFiles): readonly string[] {
   const runs = runsOf(job, files)
   const scripts = job.roles.flatMap(role => role.commandLines).flatMap(line => shellScriptOf(line) ?? [])
-  const wanted = runs.flatMap(({ commandLine }) => readers.flatMap(reader => reader.refersTo(commandLine, files)))
-  return [...new Set([...scripts, ...wanted])]
+  const wanted = runs.flatMap(({ commandLine }) =>
+    pathsFor(commandLine, files).map(path => pathInFolder(commandLine.folder, path)),
+  )
+  return [...new Set([...(job.sources ?? []), ...scripts, ...wanted])]
+}
+
+/** What the readers want to see for a command line, as written there. */
+function pathsFor(commandLine: CommandLine, files: ReferredFiles): readonly string[] {
+  return readers.flatMap(reader => reader.refersTo(commandLine, filesIn(commandLine.folder, files)))
+}
+
+/** The files as a command line names them that runs in a folder of its own. */
+function filesIn(folder: string | undefined, files: ReferredFiles): ReferredFiles {
+  if (folder === undefined) return files
+  const own = [...files].flatMap(([path, file]) =>
+    path.startsWith('/')
+      ? [[path, file] as const]
+      : path.startsWith(`${folder}/`)
+        ? [[path.slice(folder.length + 1), file] as const]
+        : [],
+  )
+  return new Map(own)
 }
 
 /** The runs a job makes: what is computed, with every value's origin. What cannot be known is absent. */
@@ -146,11 +167,12 @@ const DEEPEST_SCRIPT = 4
 
 function shellScriptOf(line: CommandLine): string | undefined {
   if (!/\.(sh|bash|sbatch|slurm)$/.test(line.program)) return undefined
-  return referredPath({
+  const path = referredPath({
     text: line.program.includes('$') ? undefined : line.program,
     written: line.program,
     place: line.place,
   })
+  return path && pathInFolder(line.folder, path)
 }
 
 function followScript(line: CommandLine, files: ReferredFiles, depth: number): CommandLine[] {
@@ -163,6 +185,7 @@ function followScript(line: CommandLine, files: ReferredFiles, depth: number): C
     firstLine: 1,
     variables: line.environment,
     arguments: line.arguments.flatMap(word => word.text ?? []),
+    ...(line.folder !== undefined && { folder: line.folder }),
   })
   return commandLines
     .map(inner => ({
@@ -180,8 +203,9 @@ function readRun(run: Run, runs: readonly Run[], job: Job, files: ReferredFiles)
   const { commandLine, role } = run
   const peers = peersOf(rolesOfSame(run, runs))
   const processes = countProcesses(commandLine, peers)
+  const own = filesIn(commandLine.folder, files)
   for (const reader of readers) {
-    const reading = reader.read(commandLine, { job, role, peers, processes, files })
+    const reading = reader.read(commandLine, { job, role, peers, processes, files: own })
     if (reading !== undefined) return { ...run, reading, peers }
   }
   return undefined
@@ -278,9 +302,10 @@ function explainMissingFiles(runs: readonly Run[], read: readonly ReadRun[], fil
   return runs.flatMap(({ commandLine }) => {
     const reading = read.find(each => each.commandLine === commandLine)?.reading
     if (reading !== undefined && (reading.workload.purpose !== 'train' || saysLength(reading.workload))) return []
-    const paths = readers.flatMap(reader => reader.refersTo(commandLine, files))
+    const paths = pathsFor(commandLine, files)
+    const own = filesIn(commandLine.folder, files)
     return paths.flatMap(path => {
-      const file = files.get(path) ?? { notRead: 'not found' }
+      const file = own.get(path) ?? { notRead: 'not found' }
       const isThere = 'text' in file || findWritten(commandLine, path) !== undefined
       return isThere ? [] : [missingFile(path, file.notRead, commandLine.place)]
     })
@@ -320,7 +345,7 @@ function isErrand({ program }: CommandLine): boolean {
 /** Programs that prepare, copy and look, whatever they are told. */
 const errands = new Set(
   words(`
-    apptainer aws cat chmod chown conda cp curl date df du echo env find free git grep gsutil gzip head hostname
+    -c apptainer aws cat chmod chown conda cp curl date df du echo env find free git grep gsutil gzip head hostname
     huggingface-cli ln ls lscpu mamba mkdir module mv nvidia-smi pip pip3 printenv printf rclone rm rsync sacct sbatch
     scontrol scp sed seq sleep squeue tail tar tee touch tree unzip uname uv wait wandb wget which whoami zip
   `),

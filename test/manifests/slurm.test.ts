@@ -72,6 +72,12 @@ describe('how many GPUs a request comes to', () => {
     ['--gres=gpu:2,nvme:100 -N2', 2, 2, 4],
     ['--exclusive --gres=gpu:1', 1, 1, 1],
     ['-p cpu -n 4', 1, 0, 0],
+    ['--tres-per-task=cpu:4,gres/gpu:2 -n 4', 1, 8, 8],
+    ['--tres-per-task=gres/gpu:a100=1 -n 2', 1, 2, 2],
+    ['--gres=shard:4 -N2', 2, 1, 2],
+    ['--gres=gpu:2,mps:50', 1, 2, 2],
+    ['--gres=tmp:100G,gpu:a100:1', 1, 1, 1],
+    ['-G 8 --gres=gpumem:20g', 1, 8, 8],
   ])('%s', (directives, nodes, perNode, total) => {
     const role = onlyRole(directives)
     expect([role.replicas.value, role.gpusPerReplica.value, role.gpuCount.value]).toEqual([nodes, perNode, total])
@@ -228,6 +234,19 @@ describe('the GPU type', () => {
     ['-G 2 -A zzq@a100', 'account-hint', ['a100']],
     ['-G 2 --qos=qos_gpu-a100', 'account-hint', ['a100']],
     ['-G 2   # two L40S', 'comment', ['L40S']],
+    ['--gres=mps:l40:2', 'directive', ['l40']],
+    ['--gres=gpu:a100:1 -C a100-80gb', 'directive', ['a100-80gb']],
+    ['--gres=gpu:a100:1 -C "A100-80"', 'directive', ['A100-80']],
+    ['--gres=gpu:a100:1 -C sxm', 'directive', ['a100']],
+    ['-G 2 -C "!k80"', 'none', []],
+    ['-G 2 -C "a100&!mig"', 'constraint', ['a100']],
+    ['-G 2 -C "[M46|M40|M24]"', 'none', []],
+    ['-G 2 -C "[gtx1080ti|p100|2080ti]"', 'constraint', ['gtx1080ti', 'p100', '2080ti']],
+    ['-G 2 -C "[a6000|6000ada]"', 'constraint', ['a6000', '6000ada']],
+    ['-G 2 -p gpuA100x4,gpuA40x4', 'partition-hint', ['A100', 'A40']],
+    ['-G 2 -p DGXA100', 'partition-hint', ['A100']],
+    ['-G 2 -p a100q', 'partition-hint', ['a100']],
+    ['-G 2 -p data100', 'none', []],
   ])('%s is known from a %s', (directives, basis, names) => {
     const { gpuType } = onlyRole(directives)
     expect(gpuType.basis).toBe(basis)
@@ -239,8 +258,28 @@ describe('the GPU type', () => {
     ['-G 2 -p gpu-a100', 'gpu-type-hint-only'],
     ['-G 2 -C "a100|h100"', 'gpu-type-ambiguous'],
     ['--gres=gpu:a100_3g.20gb:1', 'fractional-gpu'],
+    ['--gres=shard:4', 'fractional-gpu'],
+    ['-p gpu -n 4', 'gpu-count-unknown'],
+    ['-C gpu -N 2', 'gpu-count-unknown'],
   ])('%s: %s', (directives, code) => {
     expect(codes(directives)).toContain(code)
+  })
+})
+
+describe('a share of a GPU', () => {
+  test.each<[directives: string, share: object | undefined]>([
+    ['--gres=gpu:1g.10gb:1', { kind: 'mig', profile: '1g.10gb', share: 1 / 7 }],
+    ['-G 1g.10g:1', { kind: 'mig', profile: '1g.10gb', share: 1 / 7 }],
+    ['--gres=gpu:a30_2g.12gb:1', { kind: 'mig', profile: '2g.12gb', share: 2 / 4 }],
+    [
+      '--gres=gpu:a100_1g.5gb:2,gpu:a100_3g.20gb:1',
+      { kind: 'mig', profile: '2x 1g.5gb + 1x 3g.20gb', share: (2 / 7 + 3 / 7) / 3 },
+    ],
+    ['--gres=shard:4', { kind: 'time-slice' }],
+    ['--gres=mps:50', { kind: 'fraction' }],
+    ['--gres=gpu:a100:1', undefined],
+  ])('%s', (directives, share) => {
+    expect(onlyRole(directives).deviceShare).toEqual(share)
   })
 })
 
@@ -266,6 +305,8 @@ describe('what is warned of', () => {
 
   test.each<[directives: string, code: WarningCode, body?: string]>([
     ['--exclusive=user -G1', 'exclusive-whole-node'],
+    ['-p cpu -n 4', 'gpu-count-unknown'],
+    ['-p gpu --gres=gpu:0', 'gpu-count-unknown'],
     ['-t 5\n##SBATCH -G 4', 'directive-ignored'],
     ['-t 5', 'directive-ignored', 'cat <<EOF > next.sbatch\n#SBATCH -G 8\nEOF'],
     ['-t 5', 'directive-ignored', ": '\n#SBATCH -G 8\n'\npython train.py"],

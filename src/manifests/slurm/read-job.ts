@@ -62,6 +62,7 @@ export function readBatchJob(manifest: Manifest): Job {
     endless: false,
     destination: destinationOf(reading.components),
     declarations: declared.declarations,
+    ...(commands.sources.length > 0 && { sources: commands.sources }),
     warnings: [
       ...(wrapped === undefined ? warnOfByteOrderMark(manifest) : []),
       ...reading.warnings,
@@ -121,6 +122,7 @@ function readCommands(
     firstLine: 1,
     variables: { ...Object.fromEntries(passed), ...jobVariables(settings, shape) },
     arguments: manifest.scriptArguments,
+    sourcedFiles: manifest.sourcedFiles,
   })
 }
 

@@ -291,7 +291,11 @@ function splitOptions(words: readonly Field[], launcher: Launcher): Split {
     if (value !== undefined && launcher.environmentOptions?.includes(key)) addAssignments(value.text, environment)
     if (takesNext) at += launcher.valuedTwice?.includes(name) ? 2 : 1
   }
-  return { options: words.slice(0, at), values, environment, rest: words.slice(at + (launcher.ownWords ?? 0)) }
+  // An image that is given options alone runs its own program, and stands for it.
+  const behind = words.slice(at + (launcher.ownWords ?? 0))
+  const isWholeCommand =
+    launcher.environmentOptions !== undefined && behind[0] !== undefined && /^-/.test(behind[0].text)
+  return { options: words.slice(0, at), values, environment, rest: isWholeCommand ? words.slice(at) : behind }
 }
 
 /** `-n4`, `-K1`: a short option with its value glued to it; empty for one that takes none. */

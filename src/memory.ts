@@ -371,7 +371,9 @@ function transformerActivationBytes(
 function inferenceNeed(model: Model, workload: Workload, split: Split): Need {
   const shards = split.tensor * split.pipeline * (split.sharding === 'weights' ? split.data : 1)
   const weightBytes = workload.precision?.value === 'fp8' ? 1 : bytesPerNumber(workload.precision?.value ?? 'fp16')
-  const weights = workload.method?.value === 'qlora' ? quantisedWeightBytes(model) : model.parameterCount * weightBytes
+  const bits = workload.weightBits?.value
+  const plain = model.parameterCount * (bits === undefined ? weightBytes : bits / 8)
+  const weights = workload.method?.value === 'qlora' ? quantisedWeightBytes(model) : plain
   const { shape } = model
   const samples = workload.microBatch?.value ?? workload.globalBatch?.value ?? 1
   const sequence = workload.sequenceLength?.value ?? 0

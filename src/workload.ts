@@ -65,6 +65,8 @@ export interface Workload {
   /** Tokens generated for each sample, where a model generates; `sequenceLength` is then its prompt. */
   readonly outputTokens?: Sourced<number>
   readonly precision?: Sourced<Precision>
+  /** Bits that a weight is kept in, where an engine keeps it quantised. */
+  readonly weightBits?: Sourced<number>
   readonly method?: Sourced<TrainingMethod>
   readonly loraRank?: Sourced<number>
   readonly parallelism?: Sourced<Parallelism>

@@ -47,6 +47,8 @@ const OWN_FLAGS = [
 const RAY_WORKERS = ['num-workers', 'num-training-workers']
 /** Flags of trainers that make their own training text (TRL's GRPO and PPO). */
 const GENERATES = ['num-generations', 'max-completion-length', 'num-ppo-epochs']
+/** Flags of TRL's ModelConfig that scripts without it do not share. */
+const TRL_FLAGS = ['use-peft', 'lora-task-type']
 /** TRL's command, and its example scripts. */
 const TRL = /^(trl|(sft|dpo|orpo|kto|cpo|grpo|rloo|ppo|reward_modeling)\w*\.py)$/
 
@@ -128,7 +130,7 @@ function isOn(flags: Flags, names: readonly string[]): boolean {
 
 function frameworkOf(flags: Flags, { program }: CommandLine, { job }: RunContext): string {
   if (job.kind === 'RayJob' && hasFlag(flags, RAY_WORKERS)) return 'ray-train'
-  if (hasFlag(flags, GENERATES) || TRL.test(baseName(program))) return 'trl'
+  if (hasFlag(flags, [...GENERATES, ...TRL_FLAGS]) || TRL.test(baseName(program))) return 'trl'
   return hasFlag(flags, ['pretrained-model-name-or-path']) ? 'diffusers' : 'hf-trainer'
 }
 

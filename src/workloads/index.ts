@@ -12,6 +12,7 @@ import { axolotl } from './axolotl.ts'
 import { findWritten, missingFile, referredPath } from './config-files.ts'
 import { cpuWork, explainCpuWork } from './cpu-work.ts'
 import { applyDeclarations, deriveValues, resolveModel } from './derived.ts'
+import { evaluation } from './evaluation.ts'
 import { besides } from './flags.ts'
 import { gptNeox } from './gpt-neox.ts'
 import { huggingface } from './huggingface.ts'
@@ -28,6 +29,7 @@ import { compareWithRequest, countingLaunch, countProcesses, launchOption, type 
 import { withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
 import { scientific } from './scientific.ts'
+import { serving } from './serving.ts'
 import { torchtitan } from './torchtitan.ts'
 import { torchtune } from './torchtune.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
@@ -44,6 +46,8 @@ const readers: readonly WorkloadReader[] = [
   nemo,
   llamaFactory,
   torchtune,
+  serving,
+  evaluation,
   knownScripts,
   huggingface,
   openmmlab,

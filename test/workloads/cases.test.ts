@@ -115,13 +115,21 @@ function agree(key: string, want: unknown, got: unknown): boolean {
   if (typeof want === 'number' && typeof got === 'number')
     return Math.abs(got / want - 1) <= (key === 'params_b' ? 0.05 : 1e-9)
   if (key === 'model') return [want].flat().some(name => sameName(String(name), String(got)))
-  if (key === 'dataset') return [want].flat().some(name => name === got)
+  if (key === 'dataset')
+    return String(got)
+      .split(/,\s*/)
+      .every(name => [want].flat().includes(name))
   return (WORDS[String(want)] ?? want) === got
 }
 
-/** `gpt 40x5120 (Megatron arguments)` and `gpt 40x5120`; a model's name with and without its owner. */
+/** `gpt 40x5120 (Megatron arguments)` and `gpt 40x5120`; a model's name with and without its owner, whatever parts its words. */
 function sameName(one: string, other: string): boolean {
-  const [a, b] = [one, other].map(name => name.toLowerCase().replace(/ \(.*\)$/, ''))
+  const [a, b] = [one, other].map(name =>
+    name
+      .toLowerCase()
+      .replace(/ \(.*\)$/, '')
+      .replace(/[-_. ]/g, ''),
+  )
   return a === b || a?.split('/').at(-1) === b?.split('/').at(-1)
 }
 

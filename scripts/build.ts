@@ -14,6 +14,7 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import packageJson from '../package.json' with { type: 'json' }
 import { helpTexts } from '../src/cli.ts'
 import { configJsonSchema } from '../src/config-schema.ts'
+import { learnJsonSchema } from '../src/logs/schema.ts'
 import { budgetJsonSchema } from '../src/reporters/budget-schema.ts'
 import { checkJsonSchema } from '../src/reporters/check-schema.ts'
 import { reportJsonSchema } from '../src/reporters/schema.ts'
@@ -76,6 +77,7 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
     gpufare: configJsonSchema(),
     'gpufare-report': reportJsonSchema(),
     'gpufare-check': checkJsonSchema(),
+    'gpufare-learn': learnJsonSchema(),
     'gpufare-budget': budgetJsonSchema(),
   }
   for (const [name, schema] of Object.entries(schemas)) {

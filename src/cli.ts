@@ -5,6 +5,7 @@ import type { CheckOptions } from './commands/check.ts'
 import type { CommentOptions } from './commands/comment.ts'
 import type { EstimateOptions } from './commands/estimate.ts'
 import type { HookAction, HookRunOptions } from './commands/hook.ts'
+import type { LearnOptions } from './commands/learn.ts'
 import type { PolicyTestOptions } from './commands/policy.ts'
 import type { SubmitOptions } from './commands/submit.ts'
 import { GpufareError, InputError } from './errors.ts'
@@ -21,6 +22,7 @@ export interface Commands {
   hook(action: HookAction): Promise<number>
   hookRun(words: readonly string[], options: HookRunOptions): Promise<number>
   budget(options: BudgetOptions): Promise<number>
+  learn(logs: readonly string[], options: LearnOptions): Promise<number>
   policyTest(files: readonly string[], options: PolicyTestOptions): Promise<number>
   policyExplain(rule: string | undefined, options: { readonly color: boolean }): Promise<number>
 }
@@ -34,6 +36,7 @@ const importedWhenCalled: Commands = {
   hook: async (...given) => (await import('./commands/hook.ts')).hook(...given),
   hookRun: async (...given) => (await import('./commands/hook.ts')).hookRun(...given),
   budget: async (...given) => (await import('./commands/budget.ts')).budget(...given),
+  learn: async (...given) => (await import('./commands/learn.ts')).learn(...given),
   policyTest: async (...given) => (await import('./commands/policy.ts')).policyTest(...given),
   policyExplain: async (...given) => (await import('./commands/policy.ts')).policyExplain(...given),
 }
@@ -65,6 +68,9 @@ export async function run(words: readonly string[], commands: Commands = importe
     },
     budget: async options => {
       exitCode = await commands.budget(options)
+    },
+    learn: async (logs, options) => {
+      exitCode = await commands.learn(logs, options)
     },
     policyTest: async (files, options) => {
       exitCode = await commands.policyTest(files, options)
@@ -118,6 +124,7 @@ interface Actions {
   hook(action: HookAction): Promise<void>
   hookRun(words: string[], options: HookRunOptions): Promise<void>
   budget(options: BudgetOptions): Promise<void>
+  learn(logs: string[], options: LearnOptions): Promise<void>
   policyTest(files: string[], options: PolicyTestOptions): Promise<void>
   policyExplain(rule: string | undefined, options: { readonly color: boolean }): Promise<void>
 }
@@ -188,6 +195,7 @@ function commandLine(actions: Actions): Command {
   commentCommand(program.command('comment'), actions)
   hookCommand(program.command('hook'), actions)
   budgetCommand(program.command('budget'), actions)
+  learnCommand(program.command('learn'), actions)
   policyCommand(program.command('policy'), actions)
   return program
 }
@@ -304,6 +312,29 @@ function budgetCommand(command: Command, actions: Actions): void {
     .action(actions.budget)
 }
 
+function learnCommand(command: Command, actions: Actions): void {
+  command
+    .summary('read logs of earlier runs: how far, how fast, how it ended')
+    .description(
+      'Reads the output of earlier jobs (training, simulation, serving) and prints what it tells: steps done and planned, the steady time of a step, throughput of the job, time left, memory, and how it ended. What a log does not tell is left out, never guessed.',
+    )
+    .argument('<log...>', 'log files, and folders of them')
+    .option('--dry-run', 'print what is learnt, keep nothing')
+    .addOption(
+      new Option('--format <format>', 'how to print it').choices(['table', 'json'] as const).default('table' as const),
+    )
+    .option('--no-color', 'print without colour')
+    .addHelpText(
+      'after',
+      examples([
+        'gpufare learn --dry-run slurm-4711.out',
+        'gpufare learn --dry-run logs/',
+        'gpufare learn --dry-run --format json train.log',
+      ]),
+    )
+    .action(actions.learn)
+}
+
 function policyCommand(command: Command, actions: Actions): void {
   command
     .summary('explain the rules of policies, and test a policy on examples')
@@ -387,6 +418,7 @@ export function helpTexts(): Readonly<Record<string, string>> {
     hook: unused,
     hookRun: unused,
     budget: unused,
+    learn: unused,
     policyTest: unused,
     policyExplain: unused,
   })

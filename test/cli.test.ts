@@ -24,6 +24,7 @@ async function type(typed: string) {
     hook: record('hook'),
     hookRun: record('hookRun'),
     budget: record('budget'),
+    learn: record('learn'),
     policyTest: record('policyTest'),
     policyExplain: record('policyExplain'),
   }
@@ -148,8 +149,10 @@ describe('what is typed reaches gpufare comment', () => {
   })
 })
 
-describe('what is typed reaches budget and policy', () => {
+describe('what is typed reaches budget, learn and policy', () => {
   test.each([
+    ['learn a.log logs', ['learn', ['a.log', 'logs'], { format: 'table', color: true }]],
+    ['learn --dry-run --format json a.log', ['learn', ['a.log'], { format: 'json', color: true, dryRun: true }]],
     ['budget', ['budget', { format: 'table', color: true }]],
     ['budget --format json --notify --quiet', ['budget', { format: 'json', color: true, notify: true, quiet: true }]],
     [
@@ -257,6 +260,7 @@ describe('a failure ends with its own exit code', () => {
         hook: fails,
         hookRun: fails,
         budget: fails,
+        learn: fails,
         policyTest: fails,
         policyExplain: fails,
       }),

@@ -1,0 +1,134 @@
+import { secondsPerDay } from '../units.ts'
+import { findStamp, unknownYear } from './clock.ts'
+
+/** A piece of a log between line ends or carriage returns: what a screen would have shown at one moment. */
+export interface LogRecord {
+  /** Line of the file, counted from 1. */
+  readonly line: number
+  /** Without colours, backspaces and what a time stamp or a rank wrote in front. */
+  readonly text: string
+  /** Clock of the record, seconds; stamps without a year take that of others in the file. */
+  readonly timeSeconds?: number
+  readonly resolutionSeconds?: number
+  readonly hasYear?: boolean
+  /** Of the process that wrote it, where it says so. */
+  readonly rank?: string
+  /** It ends with a line feed; a bar does when it is closed. */
+  readonly closed: boolean
+}
+
+/** Head and tail of a log that is too long to be read whole. */
+export interface LogBytes {
+  readonly head: Uint8Array
+  readonly tail?: Uint8Array
+  /** Line feeds between the two. */
+  readonly linesLeftOut?: number
+}
+
+const escapeCode = String.fromCharCode(27)
+const bell = String.fromCharCode(7)
+
+/** Colours, cursor moves and titles (ECMA-48 CSI and OSC sequences), backspaces and other control characters but tabs and line ends. */
+const invisible = new RegExp(
+  [
+    `${escapeCode}\\[[0-9;?]*[ -/]*[@-~]`,
+    `${escapeCode}\\][^${bell}${escapeCode}]*(?:${bell}|${escapeCode}\\\\)`,
+    `${escapeCode}[@-Z\\\\-_]`,
+    '[^\\P{Cc}\\t\\n\\r]',
+  ].join('|'),
+  'gu',
+)
+
+/** The records of a log; those that show nothing are left out. */
+export function recordsOf({ head, tail, linesLeftOut = 0 }: LogBytes): readonly LogRecord[] {
+  const records = splitRecords(decode(head), 1)
+  if (tail === undefined) return onOneClock(records)
+  const lines = head.reduce((count, byte) => (byte === 10 ? count + 1 : count), 1)
+  return onOneClock([...records.slice(0, -1), ...splitRecords(decode(tail), lines + linesLeftOut).slice(1)])
+}
+
+/** Stamps without a year get that of the others; one that falls by most of a year or a day passed its end. */
+function onOneClock(records: readonly LogRecord[]): readonly LogRecord[] {
+  const dated = records.find(record => record.hasYear === true)?.timeSeconds
+  const yearStart = dated === undefined ? undefined : Date.UTC(new Date(dated * 1000).getUTCFullYear(), 0, 1) / 1000
+  let turned = 0
+  let previous: number | undefined
+  return records.map(record => {
+    const { timeSeconds, hasYear } = record
+    if (timeSeconds === undefined || hasYear !== false) return record
+    const date = new Date(timeSeconds * 1000)
+    const isTimeOfDay = timeSeconds < unknownYear + secondsPerDay && date.getUTCMonth() === 0
+    const year = yearStart === undefined ? undefined : new Date(yearStart * 1000).getUTCFullYear()
+    const own =
+      year === undefined || isTimeOfDay
+        ? timeSeconds
+        : Date.UTC(year, date.getUTCMonth(), date.getUTCDate()) / 1000 + (timeSeconds % secondsPerDay)
+    const fallen = previous === undefined ? 0 : previous - (own + turned)
+    if (isTimeOfDay && fallen > secondsPerDay / 2) turned += secondsPerDay
+    else if (!isTimeOfDay && fallen > 300 * secondsPerDay) turned += 366 * secondsPerDay
+    previous = own + turned
+    return { ...record, timeSeconds: previous }
+  })
+}
+
+/** Bad UTF-8 becomes replacement characters; UTF-16 with its mark, which PowerShell writes, is read as well. */
+function decode(bytes: Uint8Array): string {
+  const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8'
+  return new TextDecoder(encoding).decode(bytes)
+}
+
+function splitRecords(text: string, firstLine: number): LogRecord[] {
+  const records: LogRecord[] = []
+  const lines = text.split('\n')
+  lines.forEach((whole, index) => {
+    const pieces = whole.split('\r')
+    pieces.forEach((piece, position) => {
+      const shown = piece.replace(invisible, '')
+      if (shown.trim() === '') return
+      const closed =
+        index < lines.length - 1 && pieces.slice(position + 1).every(rest => rest.replace(invisible, '').trim() === '')
+      records.push(recordOf(shown, firstLine + index, closed))
+    })
+  })
+  return records
+}
+
+/** Marks of a process before the text: `[rank0]:`, `0: ` of srun, `[default0]:` of torchrun, `(Worker pid=12)` of Ray, `[1,0]<stdout>:` of mpirun. */
+const rankMarks: readonly RegExp[] = [
+  /^\s*\[?(?:local_)?rank[ _]?(\d+)\]?\s*[:|]\s*/i,
+  /^\s*\[(?:default|rank_?)(\d+)\]\s*:?\s*/i,
+  /^\s*\[\d+,(\d+)\]<std\w+>:\s*/,
+  /^\s*\(\w+(?:\.\w+)* (?:rank=\d+ )?pid=(\d+)(?:, ip=[^)]*)?\)\s*/,
+  /^\s*(\d{1,4}): (?=\S)/,
+  /^\s*\[pod\/([^\]]+)\]\s*/,
+]
+const rankWithin = /\[RANK:(\d+)\]|\[Rank (\d+)\]/
+
+function recordOf(shown: string, line: number, closed: boolean): LogRecord {
+  let rest = shown
+  let rank: string | undefined
+  for (const mark of rankMarks) {
+    const match = mark.exec(rest)
+    if (match === null) continue
+    rank ??= match[1]
+    rest = rest.slice(match[0].length)
+  }
+  const within = rankWithin.exec(rest)
+  rank ??= within?.[1] ?? within?.[2]
+  // a stamp further behind belongs to the text
+  const stamp = findStamp(rest.slice(0, 90))
+  const before = rest.slice(0, stamp?.from)
+  const isPrefix = stamp !== undefined && isPrefixBefore(before)
+  const record = { line, closed, ...(rank !== undefined && { rank }) }
+  if (!isPrefix) return { ...record, text: rest }
+  const behind = rest.slice(stamp.to).replace(/^[\])}]?:?(?:Z|[+-]\d{2}:?\d{2})?[\])}]?:?\s?/, '')
+  const text = `${before.replace(/[\s[({]+$/, ' ')}${behind}`
+  const { seconds, resolutionSeconds, hasYear } = stamp
+  return { ...record, text, timeSeconds: seconds, resolutionSeconds, hasYear }
+}
+
+/** A stamp stands in front where only brackets, and at most two words such as a level and a name, stand before it. */
+function isPrefixBefore(before: string): boolean {
+  const bare = before.replace(/\[[^\]]*\]|\([^)]*\)/g, ' ').replace(/[[\](){}|:\-#*>]+/g, ' ')
+  return bare.trim().split(/\s+/).length <= 2 && !/\b(on|at|since|until|from|started|ended|job)\b/i.test(before)
+}

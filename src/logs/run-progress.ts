@@ -1,0 +1,396 @@
+import { type Sourced, sourced } from '../sourced.ts'
+import { findStamp } from './clock.ts'
+import { type Counted, count } from './counted.ts'
+import type { CounterUnit, Figure, LogReading } from './log-reader.ts'
+import { type Ending, endedAtSeconds, endingBehind, type Outcome, successBehind } from './outcome.ts'
+import { type Pace, paceOf } from './pace.ts'
+import { type ProgressWarning, type ProgressWarningCode, usualTexts } from './progress-warning.ts'
+import type { LogRecord } from './records.ts'
+
+/** What a log tells of a run; what it does not tell is absent. Of several runs in a file, the last. */
+export interface RunProgress {
+  readonly framework?: string
+  readonly outcome: Outcome
+  readonly runs: number
+  readonly unit: CounterUnit
+  /** Counts done, from the run's beginning. */
+  readonly stepsDone?: Sourced<number>
+  readonly stepsTotal?: Sourced<number>
+  /** Steady state, of one count. */
+  readonly secondsPerStep?: Sourced<number>
+  /** Rates are of the whole job. */
+  readonly samplesPerSecond?: Sourced<number>
+  readonly tokensPerSecond?: Sourced<number>
+  /** Samples of an optimizer step, over all GPUs and accumulation. */
+  readonly globalBatch?: Sourced<number>
+  readonly epochsDone?: Sourced<number>
+  readonly epochsTotal?: Sourced<number>
+  readonly startedToFirstStepSeconds?: Sourced<number>
+  readonly elapsedSeconds?: Sourced<number>
+  readonly remainingSeconds?: Sourced<number>
+  /** Share of a step that waits for data, 0 to 1. */
+  readonly dataShare?: Sourced<number>
+  /** Of one GPU. */
+  readonly peakMemoryBytes?: Sourced<number>
+  readonly worldSize?: Sourced<number>
+  readonly warnings: readonly ProgressWarning[]
+}
+
+/** The figures of a progress, in the order in which reports show them. */
+export const progressFigures = [
+  'stepsDone',
+  'stepsTotal',
+  'secondsPerStep',
+  'samplesPerSecond',
+  'tokensPerSecond',
+  'globalBatch',
+  'epochsDone',
+  'epochsTotal',
+  'startedToFirstStepSeconds',
+  'elapsedSeconds',
+  'remainingSeconds',
+  'dataShare',
+  'peakMemoryBytes',
+  'worldSize',
+] as const
+
+export type ProgressFigure = (typeof progressFigures)[number]
+
+/** What a reading comes to: one counter, one rate, the time that is left. */
+export function progressOf(reading: LogReading, records: readonly LogRecord[], file: string): RunProgress {
+  const counted = count(reading)
+  const run = { reading, records, counted, pace: paceOf(reading, counted) }
+  const ending = endOf(run)
+  const figures = figuresOf(run, ending)
+  const known = progressFigures.flatMap(name => {
+    const figure = figures[name]
+    return figure === undefined || !Number.isFinite(figure.value) ? [] : [[name, sourcedFigure(figure, file)] as const]
+  })
+  return {
+    ...(reading.framework !== undefined && { framework: reading.framework }),
+    outcome: ending.outcome,
+    runs: counted.runs,
+    unit: reading.unit,
+    ...Object.fromEntries(known),
+    warnings: warningsOf(run, ending, figures),
+  }
+}
+
+/** A run on its way through this file. */
+interface Run {
+  readonly reading: LogReading
+  readonly records: readonly LogRecord[]
+  readonly counted: Counted
+  readonly pace: Pace
+}
+
+type Figures = Readonly<Partial<Record<ProgressFigure, Figure | undefined>>>
+
+function sourcedFigure({ value, line, formula }: Figure, file: string): Sourced<number> {
+  if (line === undefined)
+    return sourced(value, { kind: 'computed', formula: formula ?? 'from other figures of the log' })
+  return sourced(value, { kind: 'file', place: { file, line } })
+}
+
+function endOf({ reading, records, counted }: Run): Ending {
+  const last = counted.points.at(-1)
+  const lastLine = last?.line ?? 0
+  const total = totalOf({ reading, counted })
+  const isDone = last !== undefined && total !== undefined && last.done >= total.value
+  const ending = endingBehind(lastLine, records)
+  const finished = reading.finishedAtLine ?? (isDone ? lastLine : undefined)
+  const finishedLine = finished !== undefined && finished >= (counted.lastLineBefore ?? 0) ? finished : undefined
+  if (finishedLine !== undefined && (ending === undefined || isDone || finishedLine < ending.line))
+    return { outcome: 'finished', line: finishedLine }
+  if (ending !== undefined) return ending
+  const success = successBehind(lastLine, records)
+  if (success !== undefined) return { outcome: 'finished', line: success }
+  return { outcome: reading.unit === 'none' ? 'unknown' : 'running', line: lastLine }
+}
+
+function totalOf({ reading, counted }: Pick<Run, 'reading' | 'counted'>): Figure | undefined {
+  const { figures, perEpoch } = reading
+  if (figures.stepsTotal !== undefined) return figures.stepsTotal
+  const last = counted.points.findLast(point => point.total !== undefined)
+  if (perEpoch !== true) return last?.total === undefined ? undefined : { value: last.total, line: last.line }
+  const epochs = epochsTotalOf({ reading, counted })
+  const length = counted.epochLength
+  if (epochs === undefined || length === undefined) return undefined
+  return { value: epochs.value * length, formula: `${epochs.value} epochs of ${length}` }
+}
+
+function epochsTotalOf({ reading, counted }: Pick<Run, 'reading' | 'counted'>): Figure | undefined {
+  const last = counted.points.findLast(point => (reading.unit === 'epoch' ? point.total : point.epochs) !== undefined)
+  if (reading.unit === 'epoch' && last?.total !== undefined) return { value: last.total, line: last.line }
+  return (
+    reading.figures.epochsTotal ?? (last?.epochs === undefined ? undefined : { value: last.epochs, line: last.line })
+  )
+}
+
+function figuresOf(run: Run, ending: Ending): Figures {
+  const { reading, counted, pace, records } = run
+  const { figures } = reading
+  const last = counted.points.at(-1)
+  const stated = totalOf(run)
+  const isFinished = ending.outcome === 'finished'
+  const done: Figure | undefined = last === undefined ? undefined : { value: last.done, line: last.line }
+  const stepsTotal = stated
+  return {
+    stepsDone: done,
+    stepsTotal,
+    secondsPerStep: pace.secondsPerStep,
+    samplesPerSecond: pace.samplesPerSecond,
+    tokensPerSecond: pace.tokensPerSecond,
+    globalBatch: pace.globalBatch,
+    epochsDone: epochsDoneOf(run, isFinished),
+    epochsTotal: epochsTotalOf(run),
+    startedToFirstStepSeconds: figures.startedToFirstStepSeconds ?? startUpOf(run),
+    elapsedSeconds: figures.elapsedSeconds ?? elapsedOf(run),
+    remainingSeconds: isFinished
+      ? reading.endsWithoutPlan === true
+        ? undefined
+        : { value: 0, line: ending.line }
+      : remainingOf(run, done, stepsTotal),
+    dataShare: figures.dataShare ?? pace.dataShare,
+    peakMemoryBytes: peakMemoryOf(run, ending),
+    worldSize:
+      figures.worldSize ??
+      ranksOf(records) ??
+      (counted.processes > 1
+        ? { value: counted.processes, formula: 'processes that wrote the same steps' }
+        : undefined),
+  }
+}
+
+/** Ranks that mark their lines, where they are all there from 0 on. */
+function ranksOf(records: readonly LogRecord[]): Figure | undefined {
+  const ranks = new Set(records.flatMap(({ rank }) => (rank !== undefined && /^\d+$/.test(rank) ? [Number(rank)] : [])))
+  const isWhole = ranks.size > 1 && Math.max(...ranks) === ranks.size - 1
+  return isWhole ? { value: ranks.size, formula: 'ranks that mark their lines' } : undefined
+}
+
+function epochsDoneOf({ reading, counted }: Run, isFinished: boolean): Figure | undefined {
+  if (reading.figures.epochsDone !== undefined) return reading.figures.epochsDone
+  const last = counted.points.at(-1)
+  if (reading.unit === 'epoch' && last !== undefined) return { value: last.done, line: last.line }
+  const total = epochsTotalOf({ reading, counted })
+  if (reading.perEpoch !== true || last === undefined || (last.epoch === undefined && reading.firstEpoch !== undefined))
+    return undefined
+  if (isFinished && total !== undefined && reading.figures.stepsTotal === undefined && last.stretch + 1 === total.value)
+    return total
+  const offset = reading.zeroBased === true ? 1 : 0
+  const isWhole = last.total !== undefined && last.step + offset >= last.total
+  return { value: last.stretch + (isWhole ? 1 : 0), line: last.line }
+}
+
+function remainingOf(
+  { reading, pace, counted }: Run,
+  done: Figure | undefined,
+  total: Figure | undefined,
+): Figure | undefined {
+  if (reading.figures.remainingSeconds !== undefined) return reading.figures.remainingSeconds
+  const { secondsPerStep, pauseShare } = pace
+  if (done !== undefined && total !== undefined && secondsPerStep !== undefined) {
+    const left = Math.max(0, total.value - done.value) * secondsPerStep.value
+    return { value: left * (1 + pauseShare), formula: 'steps left times their time, with pauses as seen so far' }
+  }
+  const last = counted.points.at(-1)
+  if (last?.remainingSeconds === undefined || reading.remainingOfEpoch === true) return undefined
+  return { value: last.remainingSeconds, line: last.line }
+}
+
+/** Marks of the first step that many programs print. */
+const startMarks =
+  /Running training|Start(?:ing|ed)? (?:to )?train|begin training|Training starts|Start iterating|^training \.\.\.|Starting trainer|start training|Start(?:ed|ing) (?:the )?(?:optimization|main loop)/i
+
+/** Stamped records of the last run. */
+function stampedOf({ records, counted }: Run): readonly (LogRecord & { timeSeconds: number })[] {
+  const after = counted.lastLineBefore ?? 0
+  return records.flatMap(record =>
+    record.timeSeconds !== undefined && record.line > after ? [{ ...record, timeSeconds: record.timeSeconds }] : [],
+  )
+}
+
+function startUpOf(run: Run): Figure | undefined {
+  const { reading, records, counted, pace } = run
+  const stamped = stampedOf(run)
+  const [first] = stamped
+  const [point] = counted.points
+  if (first === undefined || point === undefined || first.line >= point.line) return undefined
+  const before = stamped.filter(
+    record =>
+      record.line < point.line ||
+      (record.line === point.line && (reading.bars === true || record.line === reading.startedAtLine)),
+  )
+  const marked = before.findLast(record => record.line === reading.startedAtLine || startMarks.test(record.text))
+  const worth = (seconds: number, formula: string) => (seconds > 1 ? { value: seconds, formula } : undefined)
+  if (marked !== undefined)
+    return worth(marked.timeSeconds - first.timeSeconds, 'first time stamp to the line that starts training')
+  const steps = point.done - (pace.firstDone ?? 0)
+  const own = point.secondsPerStep ?? pace.secondsPerStep?.value
+  if (point.timeSeconds !== undefined && own !== undefined) {
+    return worth(
+      point.timeSeconds - first.timeSeconds - steps * own,
+      'first time stamp to the first report, less its steps',
+    )
+  }
+  // a bar's own clock, from the stamp behind its last record
+  const lastPoint = counted.points.at(-1)
+  const behind = stamped.find(record => record.line > (lastPoint?.line ?? Number.POSITIVE_INFINITY))
+  if (
+    behind === undefined ||
+    lastPoint?.elapsedSeconds === undefined ||
+    reading.perEpoch === true ||
+    records.length === 0
+  )
+    return undefined
+  return worth(
+    behind.timeSeconds - lastPoint.elapsedSeconds - first.timeSeconds,
+    'first time stamp to the start of the bar',
+  )
+}
+
+function elapsedOf(run: Run): Figure | undefined {
+  const { reading, records, counted, pace } = run
+  const stamped = stampedOf(run)
+  const points = counted.points
+  const [firstPoint] = points
+  if (firstPoint === undefined) return undefined
+  const clocks = stamped.map(record => record.timeSeconds)
+  const killed = endedAtSeconds(records)
+  const mentioned = records
+    .filter(
+      ({ text, timeSeconds }) =>
+        timeSeconds === undefined && /\b(job|start|began|begin|launch)/i.test(text) && text.length < 200,
+    )
+    .flatMap(({ text, line }) => (line < firstPoint.line ? (findStamp(text)?.seconds ?? []) : []))
+  const start = Math.min(...clocks, ...mentioned)
+  const end = Math.max(...clocks, killed ?? Number.NEGATIVE_INFINITY)
+  const lastStamped = stamped.at(-1)
+  const spansRun = (lastStamped !== undefined && lastStamped.line > firstPoint.line) || killed !== undefined
+  const byClock = spansRun && end > start ? end - start : undefined
+  const byBar = pace.elapsedOfCounter
+  const beforeBar = stamped.findLast(record => record.line < firstPoint.line)?.timeSeconds
+  const lead = beforeBar === undefined || !Number.isFinite(start) ? 0 : beforeBar - start
+  const byProgram = byBar === undefined ? undefined : byBar + (reading.bars === true ? lead : 0)
+  if (byClock !== undefined && byClock >= (byProgram ?? 0) * 0.98)
+    return { value: byClock, formula: 'first to last time stamp' }
+  if (byProgram !== undefined) return { value: byProgram, formula: "the program's own clock" }
+  return byClock === undefined ? undefined : { value: byClock, formula: 'first to last time stamp' }
+}
+
+function peakMemoryOf({ reading, counted, records }: Run, ending: Ending): Figure | undefined {
+  const inUse = ending.code === 'out-of-memory' ? memoryInUse(records) : undefined
+  const peaks = [
+    ...counted.points.flatMap(({ memoryBytes, line }) =>
+      memoryBytes === undefined || memoryBytes <= 0 ? [] : [{ value: memoryBytes, line }],
+    ),
+    ...(reading.figures.peakMemoryBytes === undefined ? [] : [reading.figures.peakMemoryBytes]),
+    ...(inUse === undefined ? [] : [inUse]),
+  ]
+  return peaks.reduce<Figure | undefined>(
+    (most, one) => (most === undefined || one.value > most.value ? one : most),
+    undefined,
+  )
+}
+
+const bytesOf: Readonly<Record<string, number>> = { GiB: 2 ** 30, MiB: 2 ** 20 }
+
+/** What PyTorch says the process held when no more could be had. */
+function memoryInUse(records: readonly LogRecord[]): Figure | undefined {
+  for (const { text, line } of records) {
+    const match =
+      /this process has ([\d.]+) (GiB|MiB) memory in use|([\d.]+) (GiB|MiB) reserved in total by PyTorch/.exec(text)
+    const amount = match?.[1] ?? match?.[3]
+    const unit = match?.[2] ?? match?.[4]
+    if (amount !== undefined && unit !== undefined)
+      return { value: Number(amount) * (bytesOf[unit] ?? Number.NaN), line }
+  }
+  return undefined
+}
+
+/** Fewer steps than this are a thin basis for a rate. */
+const fewSteps = 10
+
+function warningsOf(run: Run, ending: Ending, figures: Figures): readonly ProgressWarning[] {
+  const { reading, records, counted, pace } = run
+  const found = new Map<ProgressWarningCode, ProgressWarning>()
+  const warn = (code: ProgressWarningCode, is: boolean, line?: number, text: string = usualTexts[code]) => {
+    if (is && !found.has(code)) found.set(code, { code, text, ...(line !== undefined && { line }) })
+  }
+  if (ending.code !== undefined) warn(ending.code, true, ending.line)
+  for (const { code, text, line } of reading.warnings ?? []) warn(code, true, line, text)
+  const { points } = counted
+  const [first] = points
+  const last = points.at(-1)
+  warn('several-runs-in-one-file', counted.runs > 1, counted.lastLineBefore)
+  const start = pace.firstDone ?? 0
+  warn(
+    'resumed',
+    first !== undefined && start > 1.5 * (pace.stride ?? Number.POSITIVE_INFINITY) && start > 1,
+    first?.line,
+  )
+  warn(
+    'work-lost',
+    counted.doneBefore !== undefined && first !== undefined && start < counted.doneBefore && start > 0,
+    first?.line,
+  )
+  warn('rank-interleaved', counted.processes > 1, first?.line)
+  warn('rate-not-steady', pace.unsteady)
+  warn('first-steps-slow', pace.slowStart, first?.line)
+  warn('loader-bound', (figures.dataShare?.value ?? 0) >= 0.25)
+  warn('batch-size-varies', pace.batchVaries)
+  warn('stated-rate-contradicts-timestamps', pace.contradicted)
+  warn('rate-is-per-gpu', reading.ratesPerDevice === true && pace.multiplied)
+  warn('per-gpu-or-global-unknown', pace.scopeUnknown)
+  warn('zero-based-counter', reading.zeroBased === true, first?.line)
+  warn('one-bar-per-epoch', reading.perEpoch === true && new Set(points.map(point => point.stretch)).size > 1)
+  const isEnded = ending.outcome === 'finished'
+  warn(
+    'total-unknown',
+    last !== undefined &&
+      figures.stepsTotal === undefined &&
+      figures.remainingSeconds === undefined &&
+      (!isEnded || reading.endsWithoutPlan === true) &&
+      !found.has('serving-no-end') &&
+      !found.has('batch-size-varies'),
+  )
+  const { microBatch } = reading.figures
+  warn('global-batch-unknown', microBatch !== undefined && figures.globalBatch === undefined, microBatch?.line)
+  const evaluated = (reading.evaluatedAtLine ?? []).find(line => first !== undefined && line >= first.line)
+  warn('eval-included', evaluated !== undefined, evaluated)
+  const saved = pace.pauseLines
+    .map(
+      line =>
+        records.findLast(
+          record => record.line <= line && record.line > line - 8 && /checkpoint|sav(?:ing|ed) /i.test(record.text),
+        )?.line,
+    )
+    .find(line => line !== undefined)
+  warn('checkpoint-pauses', evaluated === undefined && saved !== undefined, saved)
+  const total = figures.stepsTotal?.value
+  warn('stopped-early', isEnded && total !== undefined && last !== undefined && last.done < total * 0.99, ending.line)
+  warn(
+    'short-sample',
+    last !== undefined &&
+      pace.steps !== undefined &&
+      pace.steps < fewSteps &&
+      reading.unit !== 'epoch' &&
+      reading.unit !== 'other',
+  )
+  const hasClock = records.some(
+    ({ timeSeconds, text }) => timeSeconds !== undefined || (text.length < 200 && findStamp(text) !== undefined),
+  )
+  warn(
+    'no-timestamps',
+    last !== undefined &&
+      !hasClock &&
+      points.every(point => point.elapsedSeconds === undefined) &&
+      figures.elapsedSeconds?.line === undefined,
+  )
+  const stamped = records.filter(record => record.timeSeconds !== undefined)
+  warn('no-year-in-timestamps', stamped.length > 0 && stamped.every(record => record.hasYear === false))
+  const knows = last !== undefined || Object.values(figures).some(figure => figure !== undefined)
+  warn('nothing-known', !knows)
+  return [...found.values()]
+}

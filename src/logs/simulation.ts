@@ -1,0 +1,322 @@
+import { secondsPerDay } from '../units.ts'
+import { parseClock } from './clock.ts'
+import { derived, parseNumber } from './figures.ts'
+import { type LineFormat, lineReader } from './line-format.ts'
+import type { LogReader, ProgressPoint } from './log-reader.ts'
+import type { LogRecord } from './records.ts'
+
+/** First group of the first record that a pattern finds, as a number, with its line. */
+function first(records: readonly LogRecord[], pattern: RegExp): { value: number; line: number } | undefined {
+  for (const { text, line } of records) {
+    const value = parseNumber(pattern.exec(text)?.[1])
+    if (value !== undefined) return { value, line }
+  }
+  return undefined
+}
+
+/** GROMACS: mdrun -v and md.log. */
+const gromacs: LogReader = {
+  name: 'gromacs',
+  read: records => {
+    if (!records.some(({ text }) => /GROMACS|gmx mdrun|starting mdrun/.test(text))) return undefined
+    const plan = first(records, /^\s*(\d+) steps,\s+[\d.]+ ps/) ?? first(records, /^\s*nsteps\s*=\s*(\d+)/)
+    const length = first(records, /^\s*\d+ steps,\s+([\d.]+) ps/)
+    const step =
+      first(records, /^\s*dt\s*=\s*([\d.]+)/)?.value ??
+      (plan !== undefined && length !== undefined ? length.value / plan.value : undefined)
+    const performance = records.findLast(({ text }) => /^Performance:\s+[\d.]+/.test(text))
+    const speed = parseNumber(/^Performance:\s+([\d.]+)/.exec(performance?.text ?? '')?.[1])
+    const wall = parseNumber(
+      /^\s*Time:\s+[\d.]+\s+([\d.]+)\s+[\d.]+/.exec(
+        records.findLast(({ text }) => /^\s*Time:\s+[\d.]+\s+[\d.]+\s+[\d.]+/.test(text))?.text ?? '',
+      )?.[1],
+    )
+    const reports = records.flatMap(record => pointOfMdrun(record, plan?.value) ?? [])
+    const done =
+      performance !== undefined &&
+      plan !== undefined &&
+      !records.some(({ text }) => /Run time exceeded|Received the TERM signal/.test(text))
+    const points =
+      reports.length > 0 ? reports : done ? [{ line: performance.line, step: plan.value, total: plan.value }] : []
+    if (points.length === 0 && performance === undefined) return undefined
+    const seconds =
+      speed === undefined || step === undefined
+        ? undefined
+        : derived('86,400 s x time step over ns per day', (secondsPerDay * step) / 1000 / speed)
+    const ranks = first(records, /Using (\d+) MPI (?:thread|process)/)
+    const fixed = points.map(point => ({ ...point, remainingSeconds: point.remainingSeconds }))
+    return {
+      framework: 'gromacs',
+      unit: 'other',
+      points: fixed,
+      figures: {
+        ...(plan !== undefined && { stepsTotal: plan }),
+        ...(seconds !== undefined && { secondsPerStep: seconds }),
+        ...(seconds === undefined && { secondsPerStep: rateOfTimeLeft(points) }),
+        ...(wall !== undefined && { elapsedSeconds: { value: wall, line: performance?.line } }),
+        ...(ranks !== undefined && { worldSize: ranks }),
+      },
+      finishedAtLine: done ? performance.line : undefined,
+    }
+  },
+}
+
+function pointOfMdrun({ text, line, timeSeconds }: LogRecord, total: number | undefined): ProgressPoint | undefined {
+  const match = /^\s*step (\d+)(?:, remaining wall clock time:\s+(\d+) s|,? will finish)/.exec(text)
+  if (match === null) return undefined
+  return { line, timeSeconds, step: Number(match[1]), total, remainingSeconds: parseNumber(match[2]) }
+}
+
+/** mdrun prints the time left alone: from one report to the next it falls by the time of the steps between. */
+function rateOfTimeLeft(points: readonly ProgressPoint[]) {
+  const timed = points.flatMap(({ step, total, remainingSeconds }) =>
+    remainingSeconds === undefined || total === undefined || total <= step
+      ? []
+      : [{ left: total - step, seconds: remainingSeconds }],
+  )
+  const late = timed.slice(Math.floor(timed.length / 2)).filter(({ seconds }) => seconds >= 10)
+  const last = late.at(-1)
+  return last === undefined ? undefined : derived('time left over steps left', last.seconds / last.left)
+}
+
+/** LAMMPS: a table of what the user chose, and a line after each run. */
+const lammps: LogReader = {
+  name: 'lammps',
+  read: records => {
+    if (!records.some(({ text }) => /^LAMMPS \(|^Loop time of [\d.]+ on/.test(text))) return undefined
+    const points: ProgressPoint[] = []
+    let columns: readonly string[] = []
+    for (const { text, line } of records) {
+      const words = text.trim().split(/\s+/)
+      if (words[0] === 'Step') columns = words
+      else if (
+        columns.length > 1 &&
+        words.length === columns.length &&
+        words.every(word => parseNumber(word) !== undefined)
+      ) {
+        const at = (name: string) => parseNumber(words[columns.findIndex(column => column.toLowerCase() === name)])
+        points.push({
+          line,
+          step: Number(words[0]),
+          elapsedSeconds: at('cpu'),
+          remainingSeconds: at('cpuleft') ?? at('cpuremain') ?? at('v_cpuleft'),
+        })
+      } else if (words[0] === 'Loop') columns = []
+    }
+    const loops = records.flatMap(({ text, line }) => {
+      const match = /^Loop time of ([\d.]+) on (\d+) procs for (\d+) steps/.exec(text)
+      return match === null
+        ? []
+        : [{ line, seconds: Number(match[1]), processes: Number(match[2]), steps: Number(match[3]) }]
+    })
+    const last = loops.at(-1)
+    const wall = records.findLast(({ text }) => /^Total wall time: [\d:]+/.test(text))
+    const elapsed = parseClock(/^Total wall time: ([\d:]+)/.exec(wall?.text ?? '')?.[1] ?? '')
+    const longest = loops.reduce<typeof last>(
+      (most, loop) => (most === undefined || loop.seconds > most.seconds ? loop : most),
+      undefined,
+    )
+    const planned = records
+      .flatMap(({ text }) => /^run\s+(\d+)/.exec(text.trim())?.[1] ?? [])
+      .reduce((sum, steps) => sum + Number(steps), 0)
+    const end = points.at(-1)?.step
+    const total =
+      planned > 0
+        ? derived('steps of the run commands', planned)
+        : wall !== undefined && end !== undefined
+          ? { value: end, line: wall.line }
+          : undefined
+    const processes = first(records, /^\s*(\d+) by \d+ by \d+ MPI processor grid/)
+    const grid = records.flatMap(({ text, line }) => {
+      const match = /^\s*(\d+) by (\d+) by (\d+) MPI processor grid/.exec(text)
+      return match === null ? [] : [{ value: Number(match[1]) * Number(match[2]) * Number(match[3]), line }]
+    })[0]
+    if (points.length === 0 && last === undefined) return undefined
+    const monotonous = points.filter((point, index) => point.step > (points[index - 1]?.step ?? -1))
+    return {
+      framework: 'lammps',
+      unit: 'other',
+      points: monotonous,
+      figures: {
+        ...(longest !== undefined && {
+          secondsPerStep: derived('loop time over its steps', longest.seconds / longest.steps),
+        }),
+        ...(elapsed !== undefined && { elapsedSeconds: { value: elapsed, line: wall?.line } }),
+        ...(total !== undefined && { stepsTotal: total }),
+        ...(last !== undefined
+          ? { worldSize: { value: last.processes, line: last.line } }
+          : processes !== undefined && grid !== undefined
+            ? { worldSize: grid }
+            : {}),
+      },
+      finishedAtLine: wall?.line,
+    }
+  },
+}
+
+const namd: LineFormat = {
+  framework: 'namd',
+  unit: 'other',
+  report:
+    /^TIMING: (?<step>\d+)\s+CPU: [\d.e+]+, [\d.e+-]+\/step\s+Wall: (?<elapsed>[\d.e+]+), (?<seconds>[\d.e+-]+)\/step(?:.*?, (?<left>[\d.e+-]+ hours) remaining)?/,
+  figures: [
+    { figure: 'stepsTotal', pattern: /^TCL: (?:Running|Minimizing) for (\d+) steps/, largest: true },
+    { figure: 'elapsedSeconds', pattern: /^WallClock:\s+([\d.]+)/ },
+    { figure: 'worldSize', pattern: /^Info: Running on \d+ processors, \d+ nodes, (\d+) physical nodes/ },
+  ],
+  finished: /^WallClock:|End of program/,
+}
+
+/** Amber's mdinfo, rewritten during the run. */
+const amber: LogReader = {
+  name: 'amber',
+  read: records => {
+    const steps = records.flatMap(({ text, line }) => {
+      const match = /Total steps\s*:\s*(\d+) \| Completed\s*:\s*(\d+)/.exec(text)
+      return match === null ? [] : [{ line, total: Number(match[1]), step: Number(match[2]) }]
+    })
+    const nstlim = first(records, /\bnstlim\s*=\s*(\d+)/)
+    const printed = records.flatMap(({ text, line }) => {
+      const step = /^\s*NSTEP =\s*(\d+)/.exec(text)?.[1]
+      return step === undefined ? [] : [{ line, step: Number(step), total: nstlim?.value }]
+    })
+    const perStep = records.findLast(({ text }) => /Per Step\(ms\)\s*=\s*[\d.]+/.test(text))
+    const ms = parseNumber(/Per Step\(ms\)\s*=\s*([\d.]+)/.exec(perStep?.text ?? '')?.[1])
+    const isAmber = records.some(({ text }) => /\bAmber \d\d|\bPMEMD\b|\bSANDER\b|Per Step\(ms\)/.test(text))
+    const points = steps.length > 0 ? steps : printed
+    if (!isAmber || points.length === 0) return undefined
+    const left = records.findLast(({ text }) => /Estimated time remaining:/.test(text))
+    const match = /Estimated time remaining:\s*([\d.]+) (seconds|minutes|hours|days)/.exec(left?.text ?? '')
+    const unit = { seconds: 1, minutes: 60, hours: 3600, days: 86_400 }[match?.[2] ?? ''] ?? Number.NaN
+    const rising: ProgressPoint[] = []
+    for (const point of points) if (point.step > (rising.at(-1)?.step ?? 0)) rising.push(point)
+    return {
+      framework: 'amber',
+      unit: 'other',
+      points: rising,
+      figures: {
+        ...(ms !== undefined && { secondsPerStep: { value: ms / 1000, line: perStep?.line } }),
+        ...(match !== null && { remainingSeconds: { value: Number(match[1]) * unit, line: left?.line } }),
+      },
+      finishedAtLine: records.findLast(({ text }) => /Final Performance Info|Total wall time:/.test(text))?.line,
+    }
+  },
+}
+
+/** RELION: a bar of time spent and time in all, in seconds, minutes or hours, for each half of an iteration. */
+const relion: LogReader = {
+  name: 'relion',
+  read: records => {
+    const bars = { sec: 1, min: 60, hrs: 3600 }
+    const points: ProgressPoint[] = []
+    let current:
+      | { step: number; total: number | undefined; line: number; maximized: boolean; seconds: number }
+      | undefined
+    let part = 0
+    let elapsed = 0
+    let isMaximizing = false
+    for (const { text, line } of records) {
+      const head = /^\s*Expectation iteration (\d+)(?: of (\d+))?/.exec(text)
+      const bar = /^\s*([\d.]+)\/\s*([\d.]+) (sec|min|hrs) .*~~\(,_,"?>?/.exec(text)
+      if (head !== null) {
+        if (current !== undefined) points.push(closed(current, elapsed + part))
+        elapsed += part
+        part = 0
+        current = {
+          step: Number(head[1]),
+          total: head[2] === undefined ? undefined : Number(head[2]),
+          line,
+          maximized: false,
+          seconds: 0,
+        }
+        isMaximizing = false
+      } else if (/^\s*Maximization/.test(text)) {
+        elapsed += part
+        part = 0
+        isMaximizing = true
+      } else if (bar !== null) {
+        const unit = bars[bar[3] === 'min' ? 'min' : bar[3] === 'hrs' ? 'hrs' : 'sec']
+        const spent = Number(bar[1]) * unit
+        if (spent < part) elapsed += part
+        part = spent
+        if (isMaximizing && current !== undefined) current = { ...current, maximized: bar[1] === bar[2] }
+      }
+    }
+    if (current === undefined) return undefined
+    if (current.maximized) points.push(closed(current, elapsed + part))
+    const devices = new Set(records.flatMap(({ text }) => /mapped to device (\d+)/.exec(text)?.[1] ?? []))
+    const [begin] = points
+    const seconds = begin === undefined ? undefined : perIteration(points)
+    return {
+      framework: 'relion',
+      unit: 'other',
+      points: points.map(point => ({ ...point, elapsedSeconds: undefined })),
+      figures: {
+        ...(devices.size > 0 && { worldSize: derived('devices that threads are mapped to', devices.size) }),
+        ...(seconds !== undefined && { secondsPerStep: seconds }),
+        elapsedSeconds: derived('sum of the bars', elapsed + part),
+      },
+      evaluatedAtLine: [],
+    }
+  },
+}
+
+function closed(
+  { step, total, line }: { step: number; total: number | undefined; line: number },
+  elapsedSeconds: number,
+): ProgressPoint {
+  return { line, step, total, elapsedSeconds }
+}
+
+function perIteration(points: readonly ProgressPoint[]) {
+  const [begin] = points
+  const end = points.at(-1)
+  if (begin === undefined || end === undefined) return undefined
+  if (end.step === begin.step) return derived('time of the iteration', end.elapsedSeconds)
+  const span = (end.elapsedSeconds ?? Number.NaN) - (begin.elapsedSeconds ?? Number.NaN)
+  return derived('bars of expectation and maximization over iterations', span / (end.step - begin.step))
+}
+
+/** AlphaFold: a model is a step; the search for sequences comes first and runs on the CPU. */
+const alphafold: LogReader = {
+  name: 'alphafold',
+  read: records => {
+    const predicted = records.flatMap(({ text, line, timeSeconds }) => {
+      const seconds = parseNumber(
+        /Total JAX model \S+ on \S+ predict time \(includes compilation time, see --benchmark\): ([\d.]+)s/.exec(
+          text,
+        )?.[1],
+      )
+      return seconds === undefined ? [] : [{ line, timeSeconds, seconds }]
+    })
+    const models = records.flatMap(({ text, line }) => {
+      const count = parseNumber(/Have (\d+) models:/.exec(text)?.[1])
+      return count === undefined ? [] : [{ value: count, line }]
+    })[0]
+    if (models === undefined && predicted.length === 0) return undefined
+    const targets = new Set(records.flatMap(({ text }) => /\bPredicting (\S+)/.exec(text)?.[1] ?? [])).size || 1
+    const total = models === undefined ? undefined : { value: models.value * targets, line: models.line }
+    const started = records.find(({ text }) => /\bRunning model \S+ on/.test(text))
+    const begin = records.find(record => record.timeSeconds !== undefined)
+    const startUp =
+      started?.timeSeconds === undefined || begin?.timeSeconds === undefined
+        ? undefined
+        : derived('first time stamp to the first model', started.timeSeconds - begin.timeSeconds)
+    return {
+      framework: 'alphafold',
+      unit: 'other',
+      points: predicted.map(({ line, seconds }, index) => ({ line, step: index + 1, secondsPerStep: seconds })),
+      figures: {
+        ...(total !== undefined && { stepsTotal: total }),
+        ...(startUp !== undefined && { startedToFirstStepSeconds: startUp }),
+      },
+      warnings:
+        predicted.length > 0
+          ? [{ code: 'first-steps-slow', text: 'the first model holds the compilation', line: predicted[0]?.line ?? 0 }]
+          : [],
+    }
+  },
+}
+
+/** Simulations and imaging. */
+export const simulation: readonly LogReader[] = [gromacs, lammps, lineReader(namd), amber, relion, alphafold]

@@ -80,11 +80,12 @@ function computed(value: number, formula: string): Sourced<number> {
   return sourced(value, { kind: 'computed', formula })
 }
 
-/** What follows from a length that was assumed is no more than assumed. */
-function following(value: number, formula: string, { origin }: Sourced<number>): Sourced<number> {
-  return origin.kind === 'assumed'
-    ? sourced(value, { kind: 'assumed', reason: `${formula}; ${origin.reason}` })
-    : computed(value, formula)
+/** What follows from values of which one was assumed is no more than assumed. */
+function following(value: number, formula: string, ...from: readonly Sourced<number>[]): Sourced<number> {
+  const reasons = from.flatMap(({ origin }) => (origin.kind === 'assumed' ? [origin.reason] : []))
+  return reasons.length === 0
+    ? computed(value, formula)
+    : sourced(value, { kind: 'assumed', reason: [formula, ...new Set(reasons)].join('; ') })
 }
 
 /** Processes that each see other data: those of one model replica share theirs. */
@@ -103,7 +104,7 @@ function deriveGlobalBatch(workload: Workload): Workload {
   if (globalBatch !== undefined || microBatch === undefined || accumulation === undefined || ranks === undefined)
     return workload
   const formula = `${microBatch.value} per process x ${accumulation} accumulated x ${ranks} data-parallel processes`
-  return { ...workload, globalBatch: computed(microBatch.value * accumulation * ranks, formula) }
+  return { ...workload, globalBatch: following(microBatch.value * accumulation * ranks, formula, microBatch) }
 }
 
 function deriveAccumulation(workload: Workload): Workload {
@@ -131,7 +132,12 @@ function deriveSteps(workload: Workload): Workload {
     const formula = `${samples.value} samples${epochs === undefined ? '' : ` x ${passes} epochs`} / ${globalBatch.value} a step`
     return {
       ...workload,
-      steps: following(Math.max(1, Math.floor((samples.value * passes) / globalBatch.value)), formula, samples),
+      steps: following(
+        Math.max(1, Math.floor((samples.value * passes) / globalBatch.value)),
+        formula,
+        samples,
+        globalBatch,
+      ),
     }
   }
   if (tokens === undefined || sequenceLength === undefined) return workload
@@ -162,5 +168,8 @@ function deriveTokens(workload: Workload): Workload {
   }
   if (steps === undefined || globalBatch === undefined) return workload
   const formula = `${steps.value} steps x ${globalBatch.value} x ${sequenceLength.value}`
-  return { ...workload, tokens: computed(steps.value * globalBatch.value * sequenceLength.value, formula) }
+  return {
+    ...workload,
+    tokens: following(steps.value * globalBatch.value * sequenceLength.value, formula, steps, globalBatch),
+  }
 }

@@ -306,7 +306,8 @@ function explainMissingFiles(runs: readonly Run[], read: readonly ReadRun[], fil
   return runs.flatMap(({ commandLine }) => {
     const reading = read.find(each => each.commandLine === commandLine)?.reading
     if (reading !== undefined && (reading.workload.purpose !== 'train' || saysLength(reading.workload))) return []
-    const paths = pathsFor(commandLine, files)
+    // The program itself is looked into for its defaults, where it is there.
+    const paths = pathsFor(commandLine, files).filter(path => path !== commandLine.program)
     const own = filesIn(commandLine.folder, files)
     return paths.flatMap(path => {
       const file = own.get(path) ?? { notRead: 'not found' }

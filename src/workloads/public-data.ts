@@ -36,7 +36,7 @@ export function withPublicData(
 }
 
 function namedLike(folder: Sourced<string>): Origin {
-  return { kind: 'assumed', reason: `${folder.value} is named like it` }
+  return { kind: 'assumed', reason: `it lies in ${folder.value}` }
 }
 
 function saysLength({ steps, samples, tokens, epochs }: Workload): boolean {

@@ -1,10 +1,12 @@
 import type { CommandLine } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
+import { readPythonSettings } from '../settings/python.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
 import { namesConfigFile } from './config-files.ts'
+import { pathsOf } from './configured.ts'
 import {
   explainRepeated,
   type Flag,
@@ -17,11 +19,15 @@ import {
   readBoolean,
   readFlags,
   switchFlag,
+  textFlag,
 } from './flags.ts'
+import { plainConfigWords, readPlainConfig } from './plain-config.ts'
 import { precisionFrom } from './precision-flags.ts'
 import { countingLaunch, type Peers } from './processes.ts'
+import { batchIsShared, declaredFlags, findProgram, type ProgramText, programPath } from './script-defaults.ts'
+import { layFlags, settingsAsFlags } from './settings-table.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
-import type { RunContext, WorkloadReader } from './workload-reader.ts'
+import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Usual names of scripts' own options, and of Lightning's and Hydra's keys. */
 const TABLE: FlagTable = {
@@ -31,7 +37,7 @@ const TABLE: FlagTable = {
     training.max-steps train.max-steps
   `),
   epochs: words(`
-    epochs max-epochs max-epoch num-epochs n-epochs nepochs num-train-epochs train-epochs trainer.max-epochs
+    epochs total-epochs max-epochs max-epoch num-epochs n-epochs nepochs num-train-epochs train-epochs trainer.max-epochs
     training.epochs train.epochs training.num-epochs
   `),
   globalBatch: [
@@ -81,6 +87,22 @@ const OWN_PROCESSES = [
   'distributed',
 ]
 
+/** Where scripts are told that their data lies. */
+const FOLDERS = words(`
+  data-path data-dir data data-root dataroot root dataset-dir dataset-path dataset-root train-dir train-data imagenet-dir
+`)
+
+/** Names of numbers that a program's own constants may have. */
+const NUMBERS = new Set([
+  ...(TABLE.steps ?? []),
+  ...(TABLE.epochs ?? []),
+  ...(TABLE.globalBatch ?? []),
+  ...(TABLE.microBatch ?? []),
+  ...(TABLE.gradientAccumulation ?? []),
+  ...(TABLE.sequenceLength ?? []),
+  ...BATCH,
+])
+
 /** What a program's name says it does; training is what has a length or a batch and is none of these. */
 const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
   [
@@ -99,14 +121,17 @@ const IMAGE = /^[\w.-]+(:\d+)?(\/[\w.-]+)*(:[\w.-]+|@sha256:\w+)$/
 export const pytorch: WorkloadReader = {
   name: 'pytorch',
 
-  refersTo() {
-    return []
+  refersTo(commandLine) {
+    if (!runsPython(commandLine)) return []
+    return [...pathsOf(plainConfigWords(commandLine)), ...[programPath(commandLine) ?? []].flat()]
   },
 
   read(commandLine, context) {
     const isImage = IMAGE.test(commandLine.program) && commandLine.launches.length === 0
     if (!runsPython(commandLine) && !isImage) return undefined
-    const flags = readFlags(commandLine)
+    const typed = readFlags(commandLine)
+    const program = findProgram(commandLine, context.files)
+    const flags = layFlags(flagsBelow(commandLine, program, typed, context.files), typed)
     const given = readTable(flags, TABLE)
     const batch = positiveFlag(flags, BATCH)
     const epochs = known(withDecay(given.epochs, flags))
@@ -114,12 +139,13 @@ export const pytorch: WorkloadReader = {
     const hasLength = known(given.steps) !== undefined || epochs !== undefined
     const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)
     if (purpose === 'other' || (purpose === 'train' && !hasLength && (!hasBatch || isImage))) return undefined
-    const isLightning = usesLightning(flags)
-    const { processes, warnings } = processesOf(flags, commandLine, context, isLightning)
-    const framework = frameworkOf(flags, commandLine, isLightning)
+    const isLightning = usesLightning(typed)
+    const { processes, warnings } = processesOf(typed, commandLine, context, isLightning)
+    const framework = frameworkOf(typed, commandLine, isLightning)
     // Horovod's ranks and Lightning's devices each read batches of their own.
-    const isPerProcess = isLightning || framework === 'horovod'
-    const batches = batchesOf(batch, given, processes, isPerProcess)
+    const isShared = program && batchIsShared(program)
+    const isPerProcess = isLightning || framework === 'horovod' || isShared === false
+    const batches = batchesOf(batch, given, processes, isPerProcess, isShared === true)
     const isTraining = purpose === 'train'
     const workload: Workload = {
       purpose,
@@ -144,8 +170,45 @@ export const pytorch: WorkloadReader = {
         processes,
       }),
     }
-    return { workload, warnings: [...warnings, ...explainRepeated(flags, [...namesOf(TABLE), ...BATCH])] }
+    const folder = known(textFlag(flags, FOLDERS)) ?? pathOf(known(given.dataset))
+    return {
+      workload,
+      epochOf: 'samples',
+      ...(folder && { dataFolder: folder }),
+      warnings: [...warnings, ...explainDefaults(workload), ...explainRepeated(typed, [...namesOf(TABLE), ...BATCH])],
+    }
   },
+}
+
+/** What stands below the command line: a configuration, else the program's own defaults, and the constants at its margin. */
+function flagsBelow(
+  commandLine: CommandLine,
+  program: ProgramText | undefined,
+  typed: Flags,
+  files: ReferredFiles,
+): Flags {
+  const nothing: Flags = { list: [], positionals: [] }
+  const { defaults, placed } = program ? declaredFlags(program, typed) : { defaults: nothing, placed: nothing }
+  // A configuration may say what its program has a default for.
+  const isConfigured = plainConfigWords(commandLine).length > 0
+  const config = isConfigured ? readPlainConfig(commandLine, files) : defaults
+  const constants = program === undefined || isConfigured ? nothing : constantsOf(program, commandLine)
+  return [config, placed].reduce(layFlags, constants)
+}
+
+/** Numbers of a program that takes no options for them: `BATCH_SIZE = 64`. */
+function constantsOf({ path, text }: ProgramText, { place }: CommandLine): Flags {
+  const { list } = settingsAsFlags(readPythonSettings(text, { kind: 'file', place: { file: path } }), place)
+  return { list: list.filter(({ name }) => NUMBERS.has(name)), positionals: [] }
+}
+
+/** Which of the values that decide how long it takes nobody said. */
+function explainDefaults({ steps, epochs, globalBatch, microBatch, place }: Workload): Warning[] {
+  const filled = Object.entries({ steps, epochs, batch: globalBatch ?? microBatch }).flatMap(([name, value]) =>
+    value?.origin.kind === 'assumed' ? [`${name} ${value.value} (${value.origin.reason})`] : [],
+  )
+  if (filled.length === 0) return []
+  return [{ code: 'default-filled', text: `not said on the command line: ${filled.join(', ')}`, place }]
 }
 
 function runsPython({ launches, program }: CommandLine): boolean {
@@ -238,6 +301,7 @@ function batchesOf(
   given: { globalBatch: Given<number>; microBatch: Given<number>; gradientAccumulation: Given<number> },
   processes: Sourced<number> | undefined,
   isPerProcess: boolean,
+  isShared: boolean,
 ): Batches {
   const once: Given<number> = sourced(1, { kind: 'assumed', reason: 'no accumulation is asked for' })
   const accumulation = given.gradientAccumulation === undefined ? once : known(given.gradientAccumulation)
@@ -246,6 +310,7 @@ function batchesOf(
   if (globalBatch !== undefined) return withoutAbsent({ globalBatch, microBatch: micro })
   if (micro !== undefined) return withoutAbsent({ microBatch: micro, gradientAccumulation: accumulation })
   const single = known(batch)
+  if (single !== undefined && isShared) return { globalBatch: single }
   if (single === undefined || processes?.value !== 1 || given.microBatch === 'unknown') return {}
   if (given.gradientAccumulation === undefined) return { globalBatch: single }
   return withoutAbsent({ microBatch: single, gradientAccumulation: accumulation })
@@ -264,6 +329,11 @@ function methodOf(
 /** A file of weights is some run's outcome, whatever network is in it. */
 function modelNameOf(name: Sourced<string> | undefined): Sourced<string> | undefined {
   return name !== undefined && /\.(pt|pth|ckpt|bin|onnx|safetensors|h5|pkl)$/.test(name.value) ? undefined : name
+}
+
+/** The place of a data set, where that stands for its name. */
+function pathOf(dataset: Sourced<string> | undefined): Sourced<string> | undefined {
+  return publicName(dataset) === undefined ? dataset : undefined
 }
 
 /** The name of a data set; a path is where somebody keeps one. */

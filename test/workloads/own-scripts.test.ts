@@ -1,0 +1,210 @@
+import { describe, expect, test } from 'vitest'
+import { readScript, type Setting, valuesOf } from './runs.ts'
+
+type Row = [what: string, script: string, values: Record<string, unknown>, setting?: Setting]
+
+function compare(script: string, values: Record<string, unknown>, setting: Setting = {}) {
+  const read = valuesOf(script, setting)
+  expect(Object.fromEntries(Object.keys(values).map(key => [key, read[key]]))).toEqual(values)
+}
+
+const ARGPARSE = `
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument('-b', '--batch-size', default=64, type=int, help='images (per process, not in all)')
+parser.add_argument("--epochs",
+                    type=int,
+                    default=3 * 10,  # two weeks
+                    help="how long, 1,000 at most")
+parser.add_argument('--seq_len', default=None, type=int)
+parser.add_argument('--accum-iter', default=int(os.environ['ACC']), type=int)
+parser.add_argument('--amp', action='store_true')
+model = DistributedDataParallel(model)
+`
+const MINIMAL = `
+parser.add_argument('total_epochs', type=int, help='Total epochs to train the model')
+parser.add_argument('save_every', type=int)
+parser.add_argument('--batch_size', default=32, type=int)
+sampler = DistributedSampler(data)
+`
+const CLICK = `
+@click.command()
+@click.option('--max-steps', default=500)
+@click.option("--batch-size", "batch_size", default=8, show_default=True)
+`
+const TYRO = `
+import tyro
+@dataclass
+class Args:
+    epochs: int = 5
+    """how often"""
+    batch_size: int = 16  # each
+    lr: float = 1e-3
+    steps: int = field(default=10)
+`
+
+describe('a program beside the manifest', () => {
+  test.each<Row>([
+    [
+      'defaults of argparse, where nothing is said',
+      'python train.py',
+      {
+        epochs: 30,
+        microBatch: 64,
+        sequenceLength: undefined,
+        gradientAccumulation: undefined,
+        globalBatch: undefined,
+      },
+      { files: { 'train.py': ARGPARSE } },
+    ],
+    [
+      'what is said wins',
+      'python train.py -b 8 --epochs 2 --accum-iter 1',
+      { epochs: 2, globalBatch: 8 },
+      { files: { 'train.py': ARGPARSE } },
+    ],
+    [
+      'arguments by their place; each process has a batch of its own',
+      'torchrun --nproc_per_node=4 multigpu.py 50 10',
+      { epochs: 50, microBatch: 32, globalBatch: 128 },
+      { gpus: 4, files: { 'multigpu.py': MINIMAL } },
+    ],
+    [
+      'a batch that processes share',
+      'torchrun --nproc_per_node=4 train.py --epochs 2 --batch-size 64',
+      { globalBatch: 64 },
+      {
+        gpus: 4,
+        files: { 'train.py': 'loader = DataLoader(data, batch_size=args.batch_size // dist.get_world_size())' },
+      },
+    ],
+    [
+      'whose batch it is, nobody can know without the program',
+      'torchrun --nproc_per_node=4 train.py --epochs 2 --batch-size 64',
+      { globalBatch: undefined, microBatch: undefined },
+      { gpus: 4 },
+    ],
+    ['click', 'python train.py', { steps: 500, globalBatch: 8 }, { files: { 'train.py': CLICK } }],
+    [
+      'fields of a dataclass',
+      'python train.py --batch-size 32',
+      { epochs: 5, globalBatch: 32, steps: undefined },
+      { files: { 'train.py': TYRO } },
+    ],
+    [
+      'constants',
+      'python train.py',
+      { epochs: 12, globalBatch: 256 },
+      { files: { 'train.py': 'NUM_EPOCHS = 12\nBATCH_SIZE = 4 * 64\nNAME = "x"\n' } },
+    ],
+    [
+      'defaults that are set elsewhere are not known',
+      'python train.py --epochs 4',
+      { epochs: 4, globalBatch: undefined, microBatch: undefined },
+      { files: { 'train.py': `${ARGPARSE}\nparser.set_defaults(**config)\n` } },
+    ],
+    [
+      'a program that the job writes',
+      'cat > train.py <<EOF\nEPOCHS = 7\nBATCH_SIZE = 5\nEOF\npython train.py',
+      { epochs: 7, globalBatch: 5 },
+    ],
+  ])('%s', (_, script, values, setting) => compare(script, values, setting))
+
+  test('defaults are marked and told, constants are read', () => {
+    const { workloads, warnings } = readScript('python train.py', { files: { 'train.py': ARGPARSE } })
+    expect(workloads[0]?.epochs?.origin).toEqual({ kind: 'assumed', reason: 'the default in train.py, line 5' })
+    expect(warnings.map(({ code }) => code)).toContain('default-filled')
+    const constant = readScript('python train.py', { files: { 'train.py': 'EPOCHS = 7\n\nBATCH_SIZE = 5' } })
+    expect(constant.workloads[0]?.globalBatch?.origin).toEqual({ kind: 'file', place: { file: 'train.py', line: 3 } })
+    expect(constant.warnings).toEqual([])
+  })
+
+  test('a program that is not there is no warning', () => {
+    expect(readScript('python train.py').warnings.map(({ code }) => code)).toEqual(['no-training-facts'])
+  })
+})
+
+describe('a configuration of its own', () => {
+  const config = `
+train:
+  epochs: 40
+  batch_size: 16
+eval:
+  batch_size: 128
+scheduler:
+  warmup: {steps: 100}
+model:
+  name: tiny-1b
+`
+  test.each<Row>([
+    [
+      'its sections',
+      'python train.py --config conf.yaml',
+      { epochs: 40, globalBatch: 16, steps: undefined, modelName: 'tiny-1b' },
+      { files: { 'conf.yaml': config } },
+    ],
+    [
+      'options over it',
+      'python train.py --config conf.yaml --epochs 2',
+      { epochs: 2, globalBatch: 16 },
+      { files: { 'conf.yaml': config } },
+    ],
+    ['the first argument', 'python train.py conf.yaml', { epochs: 40 }, { files: { 'conf.yaml': config } }],
+    [
+      'two that disagree say nothing',
+      'python train.py --config conf.yaml --epochs 1',
+      { globalBatch: undefined },
+      { files: { 'conf.yaml': 'train: {batch_size: 4}\ndata: {batch_size: 8}\n' } },
+    ],
+    [
+      "it may say what the program's defaults say",
+      'python train.py --config other.yaml --epochs 1',
+      { globalBatch: undefined },
+      { files: { 'train.py': ARGPARSE } },
+    ],
+  ])('%s', (_, script, values, setting) => compare(script, values, setting))
+})
+
+describe('public data', () => {
+  const assumed = { kind: 'assumed' }
+  const read = (script: string, setting: Setting = {}) => readScript(script, setting).workloads[0]
+
+  test('epochs over a data set that is named give steps, which are marked', () => {
+    const run = read('python train.py --dataset tiny-images --epochs 5 --batch-size 50')
+    expect(run?.samples).toMatchObject({ value: 1000, origin: assumed })
+    expect(run?.steps).toMatchObject({ value: 100, origin: assumed })
+    expect(run?.steps?.origin).toMatchObject({ reason: expect.stringContaining('datasets.csv: made up for a test') })
+    expect(run?.dataset?.origin).toMatchObject({ kind: 'manifest' })
+  })
+
+  test('the name of a folder is a hint', () => {
+    const run = read('python train.py --data-path /data/tiny_images/train --epochs 5 --batch-size 50')
+    expect(run?.dataset).toMatchObject({ value: 'tiny-images', origin: assumed })
+    expect(run?.steps).toMatchObject({ value: 100, origin: assumed })
+  })
+
+  test.each([
+    ['a part that is said', '--dataset tiny-images --dataset_split "train[:10%]"', 10],
+    ['so many of it', '--dataset tiny-images --train-split "train[:200]"', 20],
+    ['all of it', '--dataset tiny-images --split train', 100],
+  ])('%s', (_, options, steps) => {
+    expect(read(`python train.py ${options} --epochs 5 --batch-size 50`)?.steps?.value).toBe(steps)
+  })
+
+  test.each([
+    ['a subset', '--dataset tiny-images --subset cats'],
+    ['fewer samples', '--dataset tiny-images --max-train-samples $N'],
+    ['another split', '--dataset tiny-images --split validation'],
+    ['a part that is not known', '--dataset tiny-images --split "train[10%:20%]"'],
+    ['somebody else’s', '--dataset other/tiny-images'],
+    ['one that no table has', '--dataset huge-images'],
+  ])('%s is not counted', (_, options) => {
+    expect(read(`python train.py ${options} --epochs 5 --batch-size 50`)?.steps).toBeUndefined()
+  })
+
+  test('steps that are said are not touched', () => {
+    const run = read('python train.py --dataset tiny-images --max-steps 7 --batch-size 50')
+    expect(run?.steps).toMatchObject({ value: 7, origin: { kind: 'manifest' } })
+    expect(run?.samples).toBeUndefined()
+  })
+})

@@ -17,7 +17,9 @@ import { besides } from './flags.ts'
 import { gptNeox } from './gpt-neox.ts'
 import { huggingface } from './huggingface.ts'
 import { knownScripts } from './known-scripts.ts'
+import { levanter } from './levanter.ts'
 import { llamaFactory } from './llama-factory.ts'
+import { llmC } from './llm-c.ts'
 import { llmFoundry } from './llm-foundry.ts'
 import { maxtext } from './maxtext.ts'
 import { megatron } from './megatron.ts'
@@ -38,12 +40,16 @@ import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-
 const readers: readonly WorkloadReader[] = [
   gptNeox,
   torchtitan,
-  megatron,
-  axolotl,
+import { speech } from './speech.ts'
+import { tensorflow } from './tensorflow.ts'
   nemo,
   llmFoundry,
   maxtext,
-  nemo,
+  levanter,
+  llmC,
+  speech,
+  megatron,
+  axolotl,
   llamaFactory,
   torchtune,
   serving,
@@ -54,12 +60,13 @@ const readers: readonly WorkloadReader[] = [
   nanogpt,
   scientific,
   cpuWork,
-  nnunet,
+  tensorflow,
   pytorch,
 ]
 
 /** A command line with the role whose GPUs it uses. */
 interface Run {
+  nnunet,
   readonly commandLine: CommandLine
   readonly role: Role
 }

@@ -26,4 +26,4 @@ export function vocabularyOf(flags: Flags, section = ''): { count: number; assum
 }
 
 const OPTIONS = ['tokenizer-type', 'vocab-file', 'tokenizer-model', 'tokenizer-name-or-path']
-const KEYS = ['type', 'vocab-file', 'model']
+const KEYS = ['type', 'vocab-file', 'model', 'tokenizer']

@@ -24,9 +24,10 @@ export function adviseOn(job: Job, workloads: readonly Workload[], runtime: Runt
   ]
 }
 
-/** Whether no run is understood, or none that trains says how long. */
+/** Whether no run that trains says how long; where none is understood at all, that is said of its program. */
 function saysNothing(workloads: readonly Workload[]): boolean {
-  return workloads.every(each => each.device === 'cpu' || (each.purpose === 'train' && isWithoutLength(each)))
+  const onGpus = workloads.filter(each => each.device !== 'cpu')
+  return onGpus.length > 0 && onGpus.every(each => each.purpose === 'train' && isWithoutLength(each))
 }
 
 function isWithoutLength({ steps, epochs, samples, tokens }: Workload): boolean {

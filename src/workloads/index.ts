@@ -17,9 +17,7 @@ import { besides } from './flags.ts'
 import { gptNeox } from './gpt-neox.ts'
 import { huggingface } from './huggingface.ts'
 import { knownScripts } from './known-scripts.ts'
-import { levanter } from './levanter.ts'
 import { llamaFactory } from './llama-factory.ts'
-import { llmC } from './llm-c.ts'
 import { llmFoundry } from './llm-foundry.ts'
 import { maxtext } from './maxtext.ts'
 import { megatron } from './megatron.ts'
@@ -27,11 +25,21 @@ import { nanogpt } from './nanogpt.ts'
 import { nemo } from './nemo.ts'
 import { nnunet } from './nnunet.ts'
 import { openmmlab } from './openmmlab.ts'
-import { compareWithRequest, countingLaunch, countProcesses, launchOption, type Peers, peersOf } from './processes.ts'
+import {
+  compareWithRequest,
+  countingLaunch,
+  countProcesses,
+  hiddenGpus,
+  launchOption,
+  type Peers,
+  peersOf,
+} from './processes.ts'
 import { withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
 import { scientific } from './scientific.ts'
 import { serving } from './serving.ts'
+import { speech } from './speech.ts'
+import { tensorflow } from './tensorflow.ts'
 import { torchtitan } from './torchtitan.ts'
 import { torchtune } from './torchtune.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
@@ -40,16 +48,12 @@ import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-
 const readers: readonly WorkloadReader[] = [
   gptNeox,
   torchtitan,
-import { speech } from './speech.ts'
-import { tensorflow } from './tensorflow.ts'
+  megatron,
+  axolotl,
   nemo,
   llmFoundry,
   maxtext,
-  levanter,
-  llmC,
-  speech,
-  megatron,
-  axolotl,
+  nemo,
   llamaFactory,
   torchtune,
   serving,
@@ -58,15 +62,15 @@ import { tensorflow } from './tensorflow.ts'
   huggingface,
   openmmlab,
   nanogpt,
+  nnunet,
   scientific,
   cpuWork,
-  tensorflow,
+  nnunet,
   pytorch,
 ]
 
 /** A command line with the role whose GPUs it uses. */
 interface Run {
-  nnunet,
   readonly commandLine: CommandLine
   readonly role: Role
 }
@@ -127,6 +131,7 @@ export function readWorkloads(
     ...explainMissingFiles(runs, read, files),
     ...read.flatMap(({ reading }) => reading.warnings),
     ...read.flatMap(run => explainLaunch(run, runs)),
+    ...explainDevices(job, runs),
     ...explainRuns(workloads),
     ...explainChildJobs(job),
     ...explainCpuWork(job, { all: runs.map(commandOf), read: read.map(commandOf), isErrand }, workloads),
@@ -275,10 +280,19 @@ function declaredAlone(job: Job, models: ModelTable): Workload[] {
 }
 
 function explainLaunch({ commandLine, role, reading, peers }: ReadRun, runs: readonly Run[]): Warning[] {
-  const beside = runs.some(
-    other => other.commandLine !== commandLine && other.commandLine.background && other.role === role,
-  )
-  return compareWithRequest(commandLine, reading.workload.processes?.value, peers, commandLine.background && beside)
+  const others = workingLines(runs, role).filter(line => line !== commandLine)
+  const beside = others.some(line => line.background || commandLine.background)
+  return compareWithRequest(commandLine, reading.workload.processes?.value, peers, beside)
+}
+
+/** GPUs of a role that none of its programs can see. */
+function explainDevices(job: Job, runs: readonly Run[]): Warning[] {
+  return job.roles.flatMap(role => hiddenGpus(workingLines(runs, role), peersOf([role])))
+}
+
+/** What a role runs besides errands. */
+function workingLines(runs: readonly Run[], role: Role): readonly CommandLine[] {
+  return runs.filter(run => run.role === role && !isErrand(run.commandLine)).map(run => run.commandLine)
 }
 
 function explainRuns(workloads: readonly Workload[]): Warning[] {
@@ -359,7 +373,7 @@ const errands = new Set(
   words(`
     -c apptainer aws cat chmod chown conda cp curl date df du echo env find free git grep gsutil gzip head hostname
     huggingface-cli ln ls lscpu mamba mkdir module mv nvidia-smi pip pip3 printenv printf rclone rm rsync sacct sbatch
-    scontrol scp sed seq sleep squeue tail tar tee touch tree unzip uname uv wait wandb wget which whoami zip
+    scontrol scp sed seq sleep squeue tail tar tee tensorboard touch tree unzip uname uv wait wandb wget which whoami zip
   `),
 )
 

@@ -3,6 +3,7 @@ import { describePlace } from '../errors.ts'
 import type { Role } from '../job.ts'
 import { baseName } from '../launchers.ts'
 import { type Sourced, sourced } from '../sourced.ts'
+import { countOf } from '../units.ts'
 import type { Warning } from '../warning.ts'
 
 /** Roles that start one distributed run together: a PyTorchJob's master and workers. */
@@ -56,7 +57,9 @@ export function countProcesses(commandLine: CommandLine, peers: Peers): Sourced<
   const { nodes, processesPerNode, processes } = launch
   // One task on a node with several GPUs: the program may use one of them or, by threads and children of its own, all.
   const tasks = processes ?? (processesPerNode ?? Number.NaN) * (nodes ?? peers.machines)
-  if (launch.launcher === 'srun' && tasks <= peers.machines && peers.gpusPerMachine > 1) return undefined
+  if (launch.launcher === 'srun' && tasks <= peers.machines && peers.gpusPerMachine > 1) {
+    return tasks === 1 && stepGpus(launch) === 1 ? counted(1, 'one GPU of the step') : undefined
+  }
   if (processes !== undefined) return counted(processes, `${processes} processes`)
   const included = launch.launcher === 'deepspeed' ? includedGpus(launch) : undefined
   if (included !== undefined) return counted(included, `${included} GPUs included`)
@@ -65,6 +68,13 @@ export function countProcesses(commandLine: CommandLine, peers: Peers): Sourced<
   const machines = nodes ?? machinesWithoutWord(launch, peers)
   if (perNode === undefined || perNode === 0 || machines === undefined) return undefined
   return counted(machines * perNode, `${machines} nodes x ${perNode} processes`)
+}
+
+/** GPUs that a step on one node is narrowed to: `srun --gres=gpu:1`, `--gpus-per-task=1`. */
+function stepGpus(launch: Launch): number | undefined {
+  const written = launchOption(launch, ['gres', 'gpus', 'G', 'gpus-per-node', 'gpus-per-task'])
+  const count = /^(?:gpu:)?(?:[a-z][\w.-]*:)?(\d+)$/i.exec(written ?? '')?.[1]
+  return count === undefined ? undefined : Number(count)
 }
 
 /** GPUs of one machine that a program can see. */
@@ -85,8 +95,10 @@ export function processesOfAllGpus(commandLine: CommandLine, peers: Peers): Sour
 /** GPUs that `CUDA_VISIBLE_DEVICES=0,1` leaves visible; undefined where it is not set. */
 function visibleGpus({ environment }: CommandLine): number | undefined {
   const devices = environment['CUDA_VISIBLE_DEVICES']
-  return devices !== undefined && /^\d+(,\d+)*$/.test(devices) ? devices.split(',').length : undefined
+  return devices !== undefined && deviceList.test(devices) ? devices.split(',').length : undefined
 }
+
+const deviceList = /^\d+(,\d+)*$/
 
 /** GPUs of `--include localhost:0,1@host2:0`; undefined where it is not given or names hosts without their GPUs. */
 function includedGpus(launch: Launch): number | undefined {
@@ -143,8 +155,14 @@ export function compareWithRequest(
       place,
     })
   }
+  const [outer] = commandLine.launches
+  const started = outer === launch || outer?.launcher !== 'srun' ? 1 : (outer.processes ?? 1)
+  if (warnings.length === 0 && started > peers.machines && started * (processesPerNode ?? 1) > peers.gpuCount) {
+    const text = `srun starts ${started} times ${launcher}, on ${countOf(peers.machines, 'node')}, and each of them ${processesPerNode} processes: there are ${peers.gpuCount} GPUs`
+    warnings.push({ code: 'conflict', text, place })
+  }
   // A launcher for one node that srun starts on each node is a run of its own there, and leaves no GPU idle.
-  const copies = nodes === 1 ? (commandLine.launches[0] === launch ? 1 : (commandLine.launches[0]?.processes ?? 1)) : 1
+  const copies = nodes === 1 ? started : 1
   if (warnings.length === 0 && processes !== undefined && processes * copies < peers.gpuCount) {
     const idle = peers.gpuCount - processes * copies
     warnings.push({
@@ -155,4 +173,18 @@ export function compareWithRequest(
     })
   }
   return warnings
+}
+
+/**
+ * GPUs that no program can see: all of them run on one machine without a launcher, and `CUDA_VISIBLE_DEVICES` shows each only some.
+ */
+export function hiddenGpus(commandLines: readonly CommandLine[], peers: Peers): Warning[] {
+  const [first] = commandLines
+  const seen = commandLines.map(({ environment }) => environment['CUDA_VISIBLE_DEVICES'] ?? '')
+  const isClear = commandLines.every(line => line.repetitions === 1 && countingLaunch(line) === undefined)
+  if (first === undefined || !isClear || peers.machines !== 1 || !seen.every(list => deviceList.test(list))) return []
+  const idle = peers.gpuCount - new Set(seen.flatMap(list => list.split(','))).size
+  if (idle <= 0) return []
+  const text = `${peers.gpuCount} GPUs are requested, CUDA_VISIBLE_DEVICES=${seen[0]} hides ${idle} of them`
+  return [{ code: 'idle-gpus', text, place: first.place, idleGpus: idle }]
 }

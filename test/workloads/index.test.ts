@@ -151,6 +151,36 @@ describe('launcher and request', () => {
     expect(readScript(script, { gpus: 8 }).warnings).toEqual([])
   })
 
+  test('a run in front of one in the background leaves it its GPUs, errands have none', () => {
+    const beside = (other: string) => `${other} &\ntorchrun --nproc_per_node 6 ${TRAIN}`
+    expect(readScript(beside('python serve.py --model m'), { gpus: 8 }).warnings).toEqual([])
+    const { warnings } = readScript(beside('tensorboard --logdir runs'), { gpus: 8 })
+    expect(warnings.map(warning => warning.code)).toEqual(['idle-gpus'])
+  })
+
+  test('more launchers than nodes, each with processes for all GPUs, get in each other’s way', () => {
+    const variables = { SLURM_NNODES: '2', SLURM_NTASKS: '8' }
+    const { warnings } = readScript(`srun torchrun --nnodes 2 --nproc_per_node 4 ${TRAIN}`, {
+      nodes: 2,
+      gpus: 4,
+      variables,
+    })
+    expect(warnings).toMatchObject([{ code: 'conflict', text: expect.stringMatching(/srun starts 8 times torchrun/) }])
+  })
+
+  test('GPUs that CUDA_VISIBLE_DEVICES hides from every program are idle', () => {
+    const { warnings } = readScript(`export CUDA_VISIBLE_DEVICES=0\npython ${TRAIN}`, { gpus: 4 })
+    expect(warnings).toMatchObject([{ code: 'idle-gpus', idleGpus: 3 }])
+    const each = [0, 1, 2, 3].map(gpu => `CUDA_VISIBLE_DEVICES=${gpu} python ${TRAIN} --seed ${gpu} &`)
+    const { warnings: none } = readScript(each.join('\n'), { gpus: 4 })
+    expect(none.map(warning => warning.code)).not.toContain('idle-gpus')
+  })
+
+  test('a step that is narrowed to one GPU is one process', () => {
+    const { workloads } = readScript(`srun -n1 -N1 --gres=gpu:a100:1 --exclusive python ${TRAIN}`, { gpus: 4 })
+    expect(workloads[0]?.processes?.value).toBe(1)
+  })
+
   test('an independent launcher on every node leaves none idle', () => {
     const script = `srun --ntasks-per-node=1 torchrun --standalone --nproc_per_node 8 ${TRAIN}`
     const variables = { SLURM_NNODES: '2', SLURM_NTASKS: '2' }

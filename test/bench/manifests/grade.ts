@@ -305,13 +305,13 @@ function sameFramework(want: unknown, got: unknown): boolean {
   return plainly(want) === plainly(got)
 }
 
-/** A name with or without its owner and a remark in brackets; of a list, each of the names. */
+/** A name with or without its owner and a remark in brackets, in any separators; of a list, each of the names. */
 function sameName(want: unknown, got: unknown): boolean {
   const plainly = (name: string): string =>
     name
       .toLowerCase()
       .replace(/ \(.*\)$/, '')
-      .trim()
+      .replace(/[\s._-]/g, '')
   const given = String(got).split(/,\s*/).map(plainly)
   const wanted = [want].flat().map(name => plainly(String(name)))
   const known = (name: string): boolean =>

@@ -17,7 +17,9 @@ import { besides } from './flags.ts'
 import { gptNeox } from './gpt-neox.ts'
 import { huggingface } from './huggingface.ts'
 import { knownScripts } from './known-scripts.ts'
+import { levanter } from './levanter.ts'
 import { llamaFactory } from './llama-factory.ts'
+import { llmC } from './llm-c.ts'
 import { llmFoundry } from './llm-foundry.ts'
 import { maxtext } from './maxtext.ts'
 import { megatron } from './megatron.ts'
@@ -48,12 +50,14 @@ import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-
 const readers: readonly WorkloadReader[] = [
   gptNeox,
   torchtitan,
-  megatron,
-  axolotl,
   nemo,
   llmFoundry,
   maxtext,
-  nemo,
+  levanter,
+  llmC,
+  speech,
+  megatron,
+  axolotl,
   llamaFactory,
   torchtune,
   serving,
@@ -65,7 +69,7 @@ const readers: readonly WorkloadReader[] = [
   nnunet,
   scientific,
   cpuWork,
-  nnunet,
+  tensorflow,
   pytorch,
 ]
 

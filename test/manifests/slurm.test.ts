@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are bash
 import { describe, expect, test } from 'vitest'
 import { InputError } from '../../src/errors.ts'
 import type { Job, Role } from '../../src/job.ts'
@@ -216,6 +217,20 @@ describe('where an option comes from', () => {
 
   test('a job without a name is called after its file', () => {
     expect(readDirectives('-G1', { name: 'runs/train.sbatch' }).name).toBe('train.sbatch')
+  })
+})
+
+describe('what --export lets the script see', () => {
+  test.each([
+    ['ALL,EPOCHS=3', 'm 3'],
+    ['EPOCHS=3', ' 3'],
+    ['MODEL', 'm '],
+    ['NONE', ' '],
+    ['ALL', 'm '],
+  ])('%s', (value, seen) => {
+    const body = 'python train.py "${MODEL-} ${EPOCHS-}"'
+    const role = onlyRole(`-t 5 --export=${value}`, { environment: { MODEL: 'm' } }, body)
+    expect(role.commandLines[0]?.arguments[0]?.text).toBe(seen)
   })
 })
 

@@ -116,7 +116,7 @@ function readCommands(
   const known = Object.entries(manifest.environment).flatMap(([name, value]): [string, string][] =>
     value === undefined || name.startsWith('SLURM_') ? [] : [[name, value]],
   )
-  const passed = /^(NONE|NIL)$/i.test(settings.get('export')?.value ?? '') ? [] : known
+  const passed = exported(settings.get('export')?.value, known)
   return findCommandLines(script.replaceAll('\r\n', '\n'), {
     file: manifest.name,
     firstLine: 1,
@@ -124,6 +124,18 @@ function readCommands(
     arguments: manifest.scriptArguments,
     sourcedFiles: manifest.sourcedFiles,
   })
+}
+
+/** What `--export=ALL,NAME=value`, `--export=NAME` or `--export=NONE` lets the script see of the submitting shell (sbatch(1)). */
+function exported(value: string | undefined, known: readonly [string, string][]): readonly [string, string][] {
+  if (value === undefined) return known
+  const words = value.split(',')
+  const isAll = words.some(word => /^ALL$/i.test(word))
+  const set = words.flatMap((word): [string, string][] => {
+    const [, name, text = ''] = /^(\w+)=(.*)$/.exec(word) ?? []
+    return name === undefined ? [] : [[name, text]]
+  })
+  return [...known.filter(([name]) => isAll || words.includes(name)), ...set]
 }
 
 /** Variables that Slurm sets in the job (sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"), as far as the request tells them. */

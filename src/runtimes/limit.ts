@@ -5,7 +5,9 @@ import type { RuntimeModel } from './runtime-model.ts'
 export const limit: RuntimeModel = {
   basis: 'limit',
   predict(job) {
-    const limits = job.roles.map(role => role.timeLimitSeconds)
+    // Only GPUs are priced: a driver beside them that nothing limits bounds no cost.
+    const priced = job.roles.filter(role => role.gpuCount.value > 0)
+    const limits = (priced.length > 0 ? priced : job.roles).map(role => role.timeLimitSeconds)
     const longest = limits.reduce(
       (a, b) => (a === undefined || b === undefined ? undefined : a.value >= b.value ? a : b),
       limits[0],

@@ -94,16 +94,20 @@ spec:
         nvidia.com/gpu: "8"   # all
 `
 
-/** Kinds that the test cluster knows, each with pods of 8 GPUs in one role: the pods of it, and lines beside the usual ones that have to change with the GPUs. */
-const KINDS: readonly (readonly [
-  kind: string,
-  text: string,
-  pods: number,
-  more?: readonly (readonly [string, string])[],
-])[] = [
-  [
-    'JobSet',
-    `apiVersion: jobset.x-k8s.io/v1alpha2
+/** A kind that the test cluster knows, with pods of 8 GPUs in one role. */
+interface Sample {
+  readonly kind: string
+  readonly text: string
+  /** Pods of that role. */
+  readonly pods: number
+  /** Lines beside the usual ones that have to change with the GPUs. */
+  readonly more?: readonly (readonly [string, string])[]
+}
+
+const KINDS: readonly Sample[] = [
+  {
+    kind: 'JobSet',
+    text: `apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata: {name: retarget}
 spec:
@@ -119,12 +123,12 @@ spec:
           spec:
 ${podSpec(12)}
 `,
-    4,
-  ],
-  ['TrainJob', TRAIN_JOB, 2, [['    numProcPerNode: 8', '    numProcPerNode: 4']]],
-  [
-    'Volcano Job',
-    `apiVersion: batch.volcano.sh/v1alpha1
+    pods: 4,
+  },
+  { kind: 'TrainJob', text: TRAIN_JOB, pods: 2, more: [['    numProcPerNode: 8', '    numProcPerNode: 4']] },
+  {
+    kind: 'Volcano Job',
+    text: `apiVersion: batch.volcano.sh/v1alpha1
 kind: Job
 metadata: {name: retarget}
 spec:
@@ -137,29 +141,29 @@ spec:
       spec:
 ${podSpec(8)}
 `,
-    2,
-  ],
-  [
-    'RayCluster',
-    `apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: retarget}\nspec:\n${rayGroups(2)}\n`,
-    2,
-    [['    num-gpus: "8"', '    num-gpus: "4"']],
-  ],
-  [
-    'RayJob',
-    `apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: retarget}\nspec:\n  entrypoint: python train.py --steps 100\n  shutdownAfterJobFinishes: true\n  rayClusterSpec:\n${rayGroups(4)}\n`,
-    2,
-    [['    num-gpus: "8"', '    num-gpus: "4"']],
-  ],
-  [
-    'RayService',
-    `apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: retarget}\nspec:\n  rayClusterConfig:\n${rayGroups(4)}\n`,
-    2,
-    [['    num-gpus: "8"', '    num-gpus: "4"']],
-  ],
-  [
-    'LeaderWorkerSet',
-    `apiVersion: leaderworkerset.x-k8s.io/v1
+    pods: 2,
+  },
+  {
+    kind: 'RayCluster',
+    text: `apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: retarget}\nspec:\n${rayGroups(2)}\n`,
+    pods: 2,
+    more: [['    num-gpus: "8"', '    num-gpus: "4"']],
+  },
+  {
+    kind: 'RayJob',
+    text: `apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: retarget}\nspec:\n  entrypoint: python train.py --steps 100\n  shutdownAfterJobFinishes: true\n  rayClusterSpec:\n${rayGroups(4)}\n`,
+    pods: 2,
+    more: [['    num-gpus: "8"', '    num-gpus: "4"']],
+  },
+  {
+    kind: 'RayService',
+    text: `apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: retarget}\nspec:\n  rayClusterConfig:\n${rayGroups(4)}\n`,
+    pods: 2,
+    more: [['    num-gpus: "8"', '    num-gpus: "4"']],
+  },
+  {
+    kind: 'LeaderWorkerSet',
+    text: `apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
 metadata: {name: retarget}
 spec:
@@ -170,21 +174,21 @@ spec:
       spec:
 ${podSpec(8).replace('restartPolicy: Never   # once', 'hostNetwork: false   # once')}
 `,
-    6,
-  ],
-  [
-    'PyTorchJob',
-    kubeflow('PyTorchJob', 'pytorchReplicaSpecs', 'Worker', '  nprocPerNode: "8"\n'),
-    1,
-    [['  nprocPerNode: "8"', '  nprocPerNode: "4"']],
-  ],
-  ['TFJob', kubeflow('TFJob', 'tfReplicaSpecs', 'Worker'), 1],
-  ['XGBoostJob', kubeflow('XGBoostJob', 'xgbReplicaSpecs', 'Worker'), 1],
-  ['PaddleJob', kubeflow('PaddleJob', 'paddleReplicaSpecs', 'Worker'), 1],
-  ['JAXJob', kubeflow('JAXJob', 'jaxReplicaSpecs', 'Worker'), 1],
-  [
-    'MPIJob',
-    `apiVersion: kubeflow.org/v2beta1
+    pods: 6,
+  },
+  {
+    kind: 'PyTorchJob',
+    text: kubeflow('PyTorchJob', 'pytorchReplicaSpecs', 'Worker', '  nprocPerNode: "8"\n'),
+    pods: 1,
+    more: [['  nprocPerNode: "8"', '  nprocPerNode: "4"']],
+  },
+  { kind: 'TFJob', text: kubeflow('TFJob', 'tfReplicaSpecs', 'Worker'), pods: 1 },
+  { kind: 'XGBoostJob', text: kubeflow('XGBoostJob', 'xgbReplicaSpecs', 'Worker'), pods: 1 },
+  { kind: 'PaddleJob', text: kubeflow('PaddleJob', 'paddleReplicaSpecs', 'Worker'), pods: 1 },
+  { kind: 'JAXJob', text: kubeflow('JAXJob', 'jaxReplicaSpecs', 'Worker'), pods: 1 },
+  {
+    kind: 'MPIJob',
+    text: `apiVersion: kubeflow.org/v2beta1
 kind: MPIJob
 metadata: {name: retarget}
 spec:
@@ -199,12 +203,12 @@ spec:
         spec:
 ${podSpec(10)}
 `,
-    2,
-    [['  slotsPerWorker: 8', '  slotsPerWorker: 4']],
-  ],
-  [
-    'Job',
-    `apiVersion: batch/v1
+    pods: 2,
+    more: [['  slotsPerWorker: 8', '  slotsPerWorker: 4']],
+  },
+  {
+    kind: 'Job',
+    text: `apiVersion: batch/v1
 kind: Job
 metadata: {name: retarget}
 spec:
@@ -214,18 +218,22 @@ spec:
     spec:
 ${podSpec(6)}
 `,
-    2,
-  ],
+    pods: 2,
+  },
 ]
 
-/** Four T4 of another maker’s label for each pod. */
+function textOf(kind: string): string {
+  return KINDS.find(sample => sample.kind === kind)?.text ?? ''
+}
+
+/** The same with four T4 for each pod. */
 function toT4(text: string, pods: number): string {
   const nodeSelector = { 'nvidia.com/gpu.product': 'Tesla-T4' }
   return kubernetes.retarget(manifestOf(text), { replicas: pods, gpusPerReplica: 4, nodeSelector })
 }
 
 describe('other GPUs for the kinds of operators', () => {
-  test.each(KINDS)('%s: only what is about the GPUs changes', (kind, text, pods, more = []) => {
+  test.each(KINDS)('$kind: only what is about the GPUs changes', ({ kind, text, pods, more = [] }) => {
     const shortened = [
       ["'NVIDIA-A100-SXM4-80GB'", "'Tesla-T4'"],
       ['nvidia.com/gpu: 8', 'nvidia.com/gpu: 4'],
@@ -239,7 +247,7 @@ describe('other GPUs for the kinds of operators', () => {
     expect(toT4(text, pods), kind).toBe(wanted)
   })
 
-  test.each(KINDS)('%s: the new text reads as what was wanted', (_, text, pods) => {
+  test.each(KINDS)('$kind: the new text reads as what was wanted', ({ text, pods }) => {
     const after = jobOf(toT4(text, pods))
     const sizes = sizesOf(after).filter(size => !size.endsWith('x0'))
     expect(sizes).toEqual([expect.stringMatching(new RegExp(` ${pods}x4$`))])
@@ -249,8 +257,8 @@ describe('other GPUs for the kinds of operators', () => {
 })
 
 describe('what is not changed in place says why', () => {
-  const jobSet = KINDS[0]?.[1] ?? ''
-  const rayJob = KINDS[4]?.[1] ?? ''
+  const jobSet = textOf('JobSet')
+  const rayJob = textOf('RayJob')
   test.each<[string, string, number, number, RegExp]>([
     ['copies of a Job', jobSet, 8, 8, /several numbers make up its pods/],
     ['more pods than the bounds', rayJob, 3, 8, /its bounds are 1 and 2 pods, not 3/],
@@ -289,7 +297,7 @@ describe('what is not changed in place says why', () => {
 })
 
 describeKubernetes('the API server takes what was changed', environment => {
-  test.each(KINDS)('%s', (_, text, pods) => {
+  test.each(KINDS)('$kind', ({ text, pods }) => {
     const words = ['create', '--dry-run=server', '-n', 'team-b', '-o', 'name', '-f', '-']
     const printed = execFileSync('kubectl', words, { env: environment, encoding: 'utf8', input: toT4(text, pods) })
     expect(printed).toMatch(/\/retarget\n$/)

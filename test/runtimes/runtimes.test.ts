@@ -236,6 +236,12 @@ describe('the time limit', () => {
     expect(runtime).toMatchObject({ basis: 'limit', upperBoundSeconds: 24 * secondsPerHour })
   })
 
+  it('that a role without GPUs lacks is a bound all the same', () => {
+    const limited = roleOf({ timeLimitSeconds: said(60) })
+    const job = jobOf({ roles: [roleOf({ name: 'driver', gpuCount: said(0) }), limited] })
+    expect(predictRuntime(job, [], on('a100-80gb', 8), [], tables)).toMatchObject({ upperBoundSeconds: 60 })
+  })
+
   it('that one of several roles lacks bounds nothing', () => {
     const job = jobOf({ roles: [roleOf({ timeLimitSeconds: said(60) }), roleOf({ name: 'other' })] })
     expect(predictRuntime(job, [], on('a100-80gb', 8), [], tables)).toBeUndefined()

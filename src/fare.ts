@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { warnOfConfig } from './config-warnings.ts'
 import { withCpuMachine } from './cpu-machines.ts'
 import { clusterOf, knowsPartitions, namedGpus, preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
+import { gpusAtOnce } from './gpus-in-use.ts'
 import type { Job } from './job.ts'
 import { adviseOn } from './missing-facts.ts'
 import { listPrices } from './prices/index.ts'
@@ -11,6 +12,7 @@ import type { Tables } from './pricing-data.ts'
 import { type Quote, quoteCandidate } from './quote.ts'
 import { predictRuntime } from './runtimes/index.ts'
 import type { Working } from './runtimes/runtime-model.ts'
+import { type SessionCost, sessionCostOf, sessionWarnings } from './session-costs.ts'
 import { countOf, formatDuration, formatMoney, formatPercent } from './units.ts'
 import type { Warning } from './warning.ts'
 import type { Workload } from './workload.ts'
@@ -25,6 +27,8 @@ export interface Fare {
   readonly workloads: readonly Workload[]
   readonly quotes: readonly Quote[]
   readonly warnings: readonly Warning[]
+  /** Of a notebook, an editor or a shell, at the rate of the job as written. */
+  readonly session?: SessionCost
 }
 
 /** Candidates of one job and what it takes and costs on them. */
@@ -78,8 +82,10 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
   const asWritten = quotes.find(quote => quote.candidate.asRequested)
   const cluster = clusterOf(job, config.clusters)
   const areKnown = job.roles.every(role => role.gpuCount.value === 0 || knowsPartitions(cluster, role))
+  const session = sessionCostOf(job, asWritten)
   return {
     job,
+    ...(session !== undefined && { session }),
     gpuNames: namedGpus(job, tables.gpus, prices),
     workloads,
     quotes,
@@ -95,6 +101,7 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
       ...withIdleCost(withCpuMachine(warnings, job, asWritten, tables.prices), job, asWritten),
       ...adviseOn(job, workloads, asWritten?.runtime),
       ...limitWarnings(asWritten),
+      ...sessionWarnings(job, session, config.currency),
     ],
   }
 }
@@ -137,7 +144,7 @@ export function tiersOf(candidate: Candidate): readonly Tier[] {
 
 /** What the GPUs that have nothing to do cost an hour, where the price is known. */
 function withIdleCost(warnings: readonly Warning[], job: Job, asWritten: Quote | undefined): readonly Warning[] {
-  const gpus = job.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0)
+  const gpus = gpusAtOnce(job)
   const { usdPerHour, concurrentTasks } = asWritten ?? {}
   if (usdPerHour === undefined || concurrentTasks === undefined || gpus === 0) return warnings
   return warnings.map(warning => {

@@ -39,6 +39,7 @@ export type WarningCode =
   | 'scheduler-will-refuse'
   | 'no-directives'
   | 'cannot-parse-script'
+  | 'session'
 
 /** Something the user should know before saying yes; never stops the quote. */
 export interface Warning {

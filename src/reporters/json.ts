@@ -49,6 +49,7 @@ function jobOf(fare: Fare): object {
     destination: job.destination,
     roles: job.roles.map(role => roleOf(role, fare.gpuNames)),
     totals: totalsOf(job),
+    session: fare.session,
     workloads: fare.workloads.map(workloadOf),
     quotes: fare.quotes.map(quoteOf),
     warnings: fare.warnings,
@@ -83,14 +84,16 @@ function roleOf(role: Role, gpuNames: Fare['gpuNames']): object {
 function totalsOf(job: Job): object {
   const { roles, turns } = job
   const gpus = gpusAtOnce(job)
-  const limits = roles.map(role =>
-    role.timeLimitSeconds === undefined
-      ? undefined
-      : (role.gpuCount.value *
-          (role.limitSpansTasks === true ? role.concurrentTasks : role.tasks) *
-          role.timeLimitSeconds.value) /
-        secondsPerHour,
-  )
+  const limits = roles
+    .filter(role => role.gpuCount.value > 0)
+    .map(role =>
+      role.timeLimitSeconds === undefined
+        ? undefined
+        : (role.gpuCount.value *
+            (role.limitSpansTasks === true ? role.concurrentTasks : role.tasks) *
+            role.timeLimitSeconds.value) /
+          secondsPerHour,
+    )
   return {
     gpus,
     gpuHoursAtLimit: limits.includes(undefined)

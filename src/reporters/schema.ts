@@ -117,6 +117,7 @@ const Workload = z.strictObject({
     })
     .optional()
     .describe('what the run keeps for an interruption; what is absent is not said'),
+  generates: z.literal(true).optional().describe('the model itself writes the text it is trained on (PPO, GRPO)'),
   processes: Count.optional(),
   background: z.literal(true).optional(),
 })
@@ -202,6 +203,18 @@ export const ReportDocument = z.strictObject({
       destination: z.record(z.string(), z.string()),
       roles: z.array(Role),
       totals: z.strictObject({ gpus: z.number(), gpuHoursAtLimit: z.number().optional() }),
+      session: z
+        .strictObject({
+          what: z.string(),
+          place: Place,
+          usdPerHour: z.number(),
+          workingDayUsd: z.number().describe('of eight hours; here as in the next two a time limit ends it earlier'),
+          nightUsd: z.number().describe('fifteen hours, from 18:00 to 9:00'),
+          weekendUsd: z.number().describe('63 hours, from Friday 18:00 to Monday 9:00'),
+          limitSeconds: z.number().optional().describe('absent where nothing ends it'),
+        })
+        .optional()
+        .describe('what a notebook, an editor or a shell costs that holds GPUs for a person'),
       workloads: z.array(Workload),
       quotes: z.array(Quote).describe('as written first'),
       warnings: z.array(

@@ -1,7 +1,7 @@
+import { hasIdleLimit } from '../sessions.ts'
 import { formatRate, secondsPerHour } from '../units.ts'
 import { writeTimeLimit } from './remedies.ts'
 import type { Rule } from './rule.ts'
-import { hasIdleLimit } from './sessions.ts'
 import { type Subject, timeLine } from './subject.ts'
 
 /** A working day. */

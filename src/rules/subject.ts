@@ -8,8 +8,8 @@ import type { Role } from '../job.ts'
 import type { Quote } from '../quote.ts'
 import type { JobKind } from '../rulebook.ts'
 import type { Range } from '../runtimes/runtime-model.ts'
+import { findSession } from '../sessions.ts'
 import type { Origin } from '../sourced.ts'
-import { isSession } from './sessions.ts'
 
 /** What a check knows beside the job. */
 export interface RuleContext {
@@ -60,7 +60,10 @@ export function subjectOf(fare: Fare, config: Config, context: RuleContext): Sub
     team: job.declarations.team?.value ?? config.team?.value,
     costCenter: job.declarations.costCenter?.value ?? config.costCenter?.value,
     cluster: clusterOf(job, config.clusters)?.name,
-    kinds: new Set([...workloads.map(({ purpose }) => purpose), ...(isSession(job) ? (['session'] as const) : [])]),
+    kinds: new Set([
+      ...workloads.map(({ purpose }) => purpose),
+      ...(findSession(job) === undefined ? [] : (['session'] as const)),
+    ]),
     roles: job.roles.filter(role => role.gpuCount.value > 0),
     asWritten: requestedQuotes(fare),
   }

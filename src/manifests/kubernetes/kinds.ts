@@ -193,6 +193,12 @@ export const KINDS: readonly Kind[] = [
     },
     schedule: ['spec', 'schedule'],
   },
+  {
+    group: 'kubeflow.org',
+    kind: 'Notebook',
+    roles: [{ at: ['spec'], name: 'notebook', pod: ['template'] }],
+    endless: true,
+  },
   service('apps', 'Deployment'),
   service('apps', 'StatefulSet'),
   service('apps', 'ReplicaSet'),
@@ -342,6 +348,7 @@ const WITHOUT_PODS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Seldon Core 2 loads models into the pods of a Server.
   'mlops.seldon.io': ['Experiment', 'Model', 'Pipeline', 'SeldonConfig', 'SeldonRuntime', 'ServerConfig'],
+  'kubeflow.org': ['WorkspaceKind', 'Profile', 'PodDefault', 'PVCViewer'],
   'apps.nvidia.com': ['NIMCache', 'NIMBuild'],
   'networking.internal.knative.dev': ['*'],
   'eventing.knative.dev': ['*'],

@@ -1,7 +1,8 @@
 import type { KubernetesObject } from '../objects.ts'
 import { workflow } from './argo/index.ts'
 import { inferenceService, llmInferenceService } from './kserve.ts'
-import { dynamoGraph, knativeService, nimService, seldonDeployment } from './services.ts'
+import { scaledJob, workspace } from './others.ts'
+import { dynamoGraph, knativeService, nimService, seldonDeployment, seldonServer } from './services.ts'
 import type { Translate } from './translation.ts'
 
 /** Kinds whose pods stand in a shape of their own, by group and kind. */
@@ -19,6 +20,9 @@ const TRANSLATIONS: Readonly<Record<string, Translate>> = {
   'machinelearning.seldon.io/SeldonDeployment': seldonDeployment,
   'apps.nvidia.com/NIMService': nimService,
   'nvidia.com/DynamoGraphDeployment': dynamoGraph,
+  'mlops.seldon.io/Server': seldonServer,
+  'keda.sh/ScaledJob': scaledJob,
+  'kubeflow.org/Workspace': workspace,
 }
 
 /** Their names. */

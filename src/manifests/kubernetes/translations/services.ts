@@ -60,13 +60,33 @@ export function seldonDeployment(object: KubernetesObject): Translation {
           ' ',
         ),
         from: [...object.path, ...own],
-        template: [{ at: [], ...(partAt(object, own) ?? { from: [...object.path, ...own], value: {} }) }],
+        template: ['metadata', 'spec'].flatMap(key => nested(object, [...own, key], [key])),
         ...(replicas !== undefined && { replicas }),
         ...(most !== undefined && most > least && { range: { smallest: least, largest: most } }),
       }
     })
   })
   return { roles, endless: true }
+}
+
+/** Seldon Core 2's Server: pods that models are loaded into; what `podSpec` leaves out comes from the ServerConfig of the cluster. */
+export function seldonServer(object: KubernetesObject): Translation {
+  const spec = partAt(object, ['spec', 'podSpec'])
+  const replicas = partAt(object, ['spec', 'replicas'])
+  if (spec === undefined) return { roles: [], endless: true }
+  const [most, least = 1] = ['maxReplicas', 'minReplicas'].map(key => countAt(object, ['spec', key]))
+  return {
+    endless: true,
+    roles: [
+      {
+        name: 'server',
+        from: spec.from,
+        template: [{ at: ['spec'], ...spec }],
+        ...(replicas !== undefined && { replicas }),
+        ...(most !== undefined && most > least && { range: { smallest: least, largest: most } }),
+      },
+    ],
+  }
 }
 
 /** NVIDIA's NIM Operator: one image with its resources beside it (apps.nvidia.com/v1alpha1 NIMService). */

@@ -1,0 +1,67 @@
+import type { CommandLine } from './command-lines.ts'
+import type { Place } from './errors.ts'
+import type { Job } from './job.ts'
+import { baseName } from './launchers.ts'
+
+/** What holds a job's GPUs for a person, who may go home and forget it. */
+export interface Session {
+  /** `jupyter lab`, `sleep infinity`. */
+  readonly what: string
+  readonly place: Place
+}
+
+/** Programs that wait for a person whatever they are told; `start-notebook.sh` and its like are those of the Jupyter Docker Stacks. */
+const waiting =
+  /^(?:jupyter-(?:lab|notebook|server)|jupyterhub-singleuser|start-(?:notebook|singleuser)\.(?:sh|py)|notebook|jupyterlab|code-server|openvscode-server|rserver|rstudio-server|sshd|tmux|screen|salloc|sinteractive)$/
+/** Programs that do so for some of their subcommands: VS Code's tunnel, marimo's editor. */
+const waitingFor: Readonly<Record<string, RegExp>> = {
+  jupyter: /^(?:lab|notebook|server|-)|^$/,
+  code: /^(?:tunnel|serve-web)$/,
+  marimo: /^edit$/,
+}
+const shells = /^(?:ba|z|da|k|fi|tc|c)?sh$/
+
+/** The session that a job is: a notebook, an editor, a shell, or nothing but sleep; undefined where it is none. */
+export function findSession(job: Job): Session | undefined {
+  if (job.kind === 'Notebook' || job.kind === 'Workspace') return { what: job.kind, place: job.place }
+  for (const { commandLines } of job.roles) {
+    const waiter =
+      commandLines.find(waits) ?? (commandLines.some(line => line.background) ? undefined : commandLines.find(sleeps))
+    if (waiter !== undefined) return { what: describe(waiter), place: waiter.place }
+  }
+  return undefined
+}
+
+function waits({ program, arguments: words, launches }: CommandLine): boolean {
+  const name = baseName(program)
+  if (waiting.test(name) || waitingFor[name]?.test(words[0]?.written ?? '') === true) return true
+  return shells.test(name) && launches.some(({ options }) => options.some(({ written }) => written === '--pty'))
+}
+
+/** Whether it holds the machine for as long as it may: a day of sleep is no pause between two steps. */
+function sleeps({ program, arguments: words }: CommandLine): boolean {
+  const name = baseName(program)
+  if (name === 'tail') return words.some(({ written }) => written === '/dev/null')
+  return name === 'sleep' && /^(?:inf|infinity|\d+d|\d{2,}h|\d{5,}s?)$/.test(words[0]?.written ?? '')
+}
+
+/** The program and its first word, as far as that is no path or option. */
+function describe({ program, arguments: words }: CommandLine): string {
+  const [first = ''] = words.map(({ written }) => written)
+  const name = baseName(program)
+  if (name === 'tail') return 'tail -f /dev/null'
+  return /^[\w]+$/.test(first) ? `${name} ${first}` : name
+}
+
+/** Options by which notebooks and editors end themselves once nobody uses them. */
+const idleOptions = /^--[\w.]*(shutdown_no_activity_timeout|cull_idle_timeout|idle-timeout-seconds)\b/
+
+/** Whether a session ends itself once nobody uses it. */
+export function hasIdleLimit(job: Job): boolean {
+  return job.roles.some(role =>
+    role.commandLines.some(
+      ({ arguments: words, environment }) =>
+        environment['TMOUT'] !== undefined || words.some(word => idleOptions.test(word.written)),
+    ),
+  )
+}

@@ -13,6 +13,8 @@ import { fuzzCase, readSeeds } from './fuzz/cases.ts'
 import type { Outcome } from './fuzz/worker.ts'
 
 const mostMilliseconds = 2_000
+/** After so long a worker is given up, and its case is run alone. The first case of a worker also loads the program. */
+const patienceMilliseconds = 10_000
 const mostMegabytes = 300
 /** A worker that has read many manifests holds more than one run does: it is replaced now and then. */
 const casesOfWorker = 2_000
@@ -76,7 +78,7 @@ function workOne(folder: string): Promise<void> {
       if (next >= first + total || count >= casesOfWorker) return void worker.kill('SIGKILL')
       count++
       asked = next++
-      timer = setTimeout(() => worker.kill('SIGKILL'), mostMilliseconds)
+      timer = setTimeout(() => worker.kill('SIGKILL'), patienceMilliseconds)
       worker.send(asked)
     })
     worker.on('exit', () => {
@@ -123,24 +125,26 @@ function runAlone(index: number, ends: string): string | undefined {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), bytes)
   }
-  const memoryFile = join(home, `memory-${index}`)
-  const reporter = join(home, 'memory.cjs')
+  const usageFile = join(home, `usage-${index}`)
+  const reporter = join(home, 'usage.cjs')
   writeFileSync(
     reporter,
-    `process.on('exit', () => require('node:fs').writeFileSync(process.env.MEMORY_FILE, String(process.resourceUsage().maxRSS / 1024)))`,
+    `process.on('exit', () => require('node:fs').writeFileSync(process.env.USAGE_FILE, JSON.stringify(process.resourceUsage())))`,
   )
-  const started = Date.now()
   const { status, signal, stderr } = spawnSync(process.execPath, [join(root, 'bin/gpufare.js'), ...words], {
     cwd: folder,
-    env: { HOME: home, PATH: '', MEMORY_FILE: memoryFile, NODE_OPTIONS: `--require=${reporter}` },
-    timeout: 10 * mostMilliseconds,
+    env: { HOME: home, PATH: '', USAGE_FILE: usageFile, NODE_OPTIONS: `--require=${reporter}` },
+    timeout: 6 * patienceMilliseconds,
     encoding: 'utf8',
     maxBuffer: 2 ** 28,
   })
-  const took = Date.now() - started
-  if (took > mostMilliseconds) return `takes ${took} ms: gpufare ${words.join(' ')}`
   if (status === null) return `ends by ${signal}: gpufare ${words.join(' ')} ${ends}`
   if (status === 1) return `a fault of the program: ${stderr.split('\n').slice(0, 4).join(' / ')}`
-  const megabytes = Number(readFileSync(memoryFile, 'utf8'))
+  const usage: unknown = JSON.parse(readFileSync(usageFile, 'utf8'))
+  const used = (key: string) => Number(new Map(Object.entries(usage ?? {})).get(key))
+  // Its own time, not the clock's: the machine may be busy with other things.
+  const milliseconds = (used('userCPUTime') + used('systemCPUTime')) / 1_000
+  const megabytes = used('maxRSS') / 1024
+  if (milliseconds > mostMilliseconds) return `takes ${Math.round(milliseconds)} ms: gpufare ${words.join(' ')}`
   return megabytes > mostMegabytes ? `takes ${Math.round(megabytes)} MB: gpufare ${words.join(' ')}` : undefined
 }

@@ -104,6 +104,7 @@ export function peelCommand(words: readonly CommandWord[], context: CommandConte
     place: first.place,
     input: undefined,
     environment: context.variables,
+    exported: context.variables,
     writtenFiles: new Map(),
     conditional: false,
     arm: undefined,
@@ -152,7 +153,7 @@ function peelStarted(started: StartedCommand, findings: Findings, depth: number)
     file: script.place.file,
     firstLine: script.place.line ?? 1,
     lines: script.lines,
-    variables: environment,
+    variables: { ...started.exported, ...environment },
     // `bash -c script name one two`: the name is $0, the arguments begin after it.
     arguments: rest.slice(1),
     findings,

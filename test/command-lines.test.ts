@@ -405,6 +405,11 @@ describe('where it stands', () => {
     expect(last?.place).toMatchObject({ file: 'conf/more.sh', line: 2 })
   })
 
+  test('a shell inside sees what is exported, whole or in parts', () => {
+    const script = 'export CMD="t.py --out $OUT/x --lr 3"\nN=4\nsrun bash -c \'python $CMD --n ${N:-0}\''
+    expect(programs(script)).toEqual(['t.py --out <$OUT/x> --lr 3 --n 0'])
+  })
+
   test('a program inside bash -c has its own line', () => {
     const [line] = find("srun bash -c '\n  export A=1\n  python t.py\n'").commandLines
     expect(line?.place.line).toBe(3)

@@ -412,7 +412,7 @@ function start(command: Command, words: readonly Field[], shell: Shell): void {
     words: words.map(word => ({ ...word, text: shell.copies.get(word.text) ?? word.text })),
     place: shell.script.placeOf(command.pos),
     input: input === undefined ? undefined : { text: input, place, lines: linesAsWritten(input, place) },
-    environment: environmentOf(command, shell),
+    ...environmentOf(command, shell),
     writtenFiles: new Map(shell.writtenFiles),
     conditional: shell.conditional,
     arm: shell.arm,
@@ -423,17 +423,16 @@ function start(command: Command, words: readonly Field[], shell: Shell): void {
 }
 
 /** What a command sees: exported variables, and those set in front of it. */
-function environmentOf(command: Command, shell: Shell): Record<string, string> {
-  const environment: Record<string, string> = {}
+function environmentOf(command: Command, shell: Shell): Pick<StartedCommand, 'environment' | 'exported'> {
+  const exported: Record<string, string> = {}
   for (const [key, variable] of shell.variables) {
     const text = variable.exported ? variable.cells.get('0')?.text : undefined
-    if (text !== undefined && isKnown(text)) environment[key] = text
+    if (text !== undefined) exported[key] = text
   }
   for (const part of command.prefix) {
-    const text = part.type === 'Assignment' && part.value.type === 'Word' ? expandText(part.value, shell) : undefined
-    if (part.type === 'Assignment' && text !== undefined && isKnown(text)) environment[part.name] = text
+    if (part.type === 'Assignment' && part.value.type === 'Word') exported[part.name] = expandText(part.value, shell)
   }
-  return environment
+  return { exported, environment: Object.fromEntries(Object.entries(exported).filter(([, text]) => isKnown(text))) }
 }
 
 /** `name=value` as a word of a command that is no declaration. */

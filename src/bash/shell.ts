@@ -11,6 +11,8 @@ export interface StartedCommand {
   /** What its standard input would be, where the script says. */
   readonly input: Field | undefined
   readonly environment: Readonly<Record<string, string>>
+  /** The same for a shell that it starts: of some variables only parts are known, and those are marked. */
+  readonly exported: Readonly<Record<string, string>>
   /** Files that the script wrote before, by their path. */
   readonly writtenFiles: ReadonlyMap<string, string>
   readonly conditional: boolean

@@ -323,3 +323,29 @@ spec:
 `)
   expect(job.roles.map(role => role.commandLines.map(line => line.program))).toEqual([[], ['train.py']])
 })
+
+describe('a kind that nobody knows', () => {
+  const odd = (more: string) => `apiVersion: example.org/v1
+kind: TrainingThing
+metadata: {name: odd}
+spec:
+  groups:
+  - {name: a, replicas: 3, ${more}template: ${template(2)}}
+`
+
+  test('is read through its pod templates, and says so', () => {
+    const job = jobOf(odd(''))
+    expect(sizesOf(job)).toEqual(['groups 3x2'])
+    expect(warned(job, 'gpu-count-inferred')).toHaveLength(1)
+    expect(warned(job, 'gpu-count-unknown')).toEqual([])
+  })
+
+  test.each(['count: 5, ', 'numWorkers: 4, ', 'groupSize: 2, '])(
+    '%smay be a number of pods, and counts for none',
+    more => {
+      const job = jobOf(odd(more))
+      expect(sizesOf(job)).toEqual(['groups 3x2'])
+      expect(warned(job, 'gpu-count-unknown')).toEqual([expect.stringContaining(more.slice(0, -2))])
+    },
+  )
+})

@@ -14,7 +14,7 @@ import { isOnlyReferredTo } from './translations/argo/templates.ts'
 import { TRANSLATED_KINDS, translationFor } from './translations/index.ts'
 import { resolveTrainJob } from './translations/trainjob.ts'
 import { asObject } from './translations/translation.ts'
-import { inferKind, inferredWarning } from './unknown-kinds.ts'
+import { inferKind, inferredWarnings } from './unknown-kinds.ts'
 
 /** Kubernetes objects in YAML or JSON, as kubectl reads them. */
 export const kubernetes: ManifestFormat = {
@@ -84,7 +84,7 @@ function readRunning(manifest: Manifest): {
     } else if (kind === undefined) unknown.push(unknownKind(object))
     else if (isOnOther(object, kind)) {
       if (!objects.some(other => other.kind === kind.runsOnOther?.kind)) unknown.push(onOther(object, kind))
-    } else running.push({ object, kind, warnings: isKnown(object) ? [] : [inferredWarning(object, kind)] })
+    } else running.push({ object, kind, warnings: isKnown(object) ? [] : inferredWarnings(object, kind) })
   }
   if (running.length === 0 && faults.length === 0) throw new NothingToPrice(noJob(manifest, unknown), 'no job')
   if (faults.length + unknown.length > 0) throw new InputError([...faults, ...unknown])

@@ -22,11 +22,36 @@ export function inferKind(object: KubernetesObject): Kind | undefined {
   }
 }
 
-/** What was assumed of an object that is read through its pod templates alone. */
-export function inferredWarning(object: KubernetesObject, kind: Kind): Warning {
+/** What was assumed of an object that is read through its pod templates alone, and which numbers may mean more of them. */
+export function inferredWarnings(object: KubernetesObject, kind: Kind): readonly Warning[] {
   const templates = kind.roles.map(role => inWords([...object.path, ...role.at, ...role.pod])).join(', ')
   const text = `${object.kind} (${object.group}/${object.version}) is not a kind gpufare knows: its pods are read from ${templates}, as many as "replicas" and "parallelism" above them say`
-  return { code: 'gpu-count-inferred', text, place: object.document.placeOf([...object.path, 'kind']) }
+  const inferred = {
+    code: 'gpu-count-inferred',
+    text,
+    place: object.document.placeOf([...object.path, 'kind']),
+  } as const
+  const [doubt, ...more] = kind.roles.flatMap(role => otherNumbersAbove([...role.at, ...role.pod], object))
+  if (doubt === undefined) return [inferred]
+  const others = [doubt, ...more].map(path => `${inWords([...object.path, ...path])}: ${valueAt(object.value, path)}`)
+  const asked = `whether these are numbers of pods is not known, and they count for none: ${[...new Set(others)].join(', ')}`
+  const place = object.document.placeOf([...object.path, ...doubt])
+  return [inferred, { code: 'gpu-count-unknown', text: asked, place }]
+}
+
+/** Keys that may say how many pods there are, in APIs that nobody here knows. */
+const NUMBER_KEY =
+  /count|size|num(?:ber)?(?:of)?[_A-Z]|instances|nodes|workers|pods|hosts|(?:min|max|desired)_?replicas/i
+
+function otherNumbersAbove(path: DocumentPath, { value }: KubernetesObject): readonly DocumentPath[] {
+  return path.flatMap((_, depth) => {
+    const at = path.slice(0, depth)
+    const beside = valueAt(value, at)
+    const numbers = Object.entries(isMapping(beside) ? beside : {}).filter(
+      ([key, number]) => typeof number === 'number' && number > 1 && NUMBER_KEY.test(key),
+    )
+    return numbers.map(([key]) => [...at, key])
+  })
 }
 
 function findPodTemplates(value: unknown, path: DocumentPath): readonly DocumentPath[] {

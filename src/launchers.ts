@@ -39,6 +39,8 @@ interface Launcher {
   readonly names: readonly string[]
   /** Words that have to follow, `launch` of accelerate; any one of them. */
   readonly subcommands?: readonly string[]
+  /** A word that has to follow the subcommand, `submit` of `ray job submit`. */
+  readonly ownCommand?: string
   /** Options that take the next word for their value … */
   readonly valued?: readonly string[]
   /** … or, where most do, those that do not. */
@@ -158,6 +160,12 @@ const LAUNCHERS: readonly Launcher[] = [
     `),
     ownWords: 1,
     environmentOptions: ['e', 'env'],
+  },
+  {
+    names: ['ray'],
+    subcommands: ['job'],
+    switches: ['no-wait', 'verify', 'help'],
+    ownCommand: 'submit',
   },
   {
     names: ['enroot'],
@@ -370,7 +378,7 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
   let rest = command
   // Every turn takes at least one word off, so that it ends.
   for (;;) {
-    const [first, second] = rest
+    const [first, second, third] = rest
     const name = first === undefined ? '' : baseName(showText(first.text))
     const found = (kind: Peeled['kind'], left: readonly Field[]): Peeled => ({
       kind,
@@ -388,8 +396,10 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
       continue
     }
     const launcher = findLauncher(name, second && showText(second.text))
-    if (launcher === undefined) return found('program', rest)
-    const own = launcher.subcommands !== undefined && !name.includes('.') && !name.includes('-') ? 2 : 1
+    const isOther = launcher?.ownCommand !== undefined && launcher.ownCommand !== third?.text
+    if (launcher === undefined || isOther) return found('program', rest)
+    const named = launcher.subcommands !== undefined && !name.includes('.') && !name.includes('-') ? 2 : 1
+    const own = named + (launcher.ownCommand === undefined ? 0 : 1)
     const split = splitOptions(rest.slice(own), launcher)
     Object.assign(environment, split.environment)
     if (launcher.nodes ?? launcher.processesPerNode ?? launcher.processes) {

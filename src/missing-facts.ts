@@ -38,6 +38,8 @@ function missingFacts(workloads: readonly Workload[]): readonly MissingFact[] {
   const [workload, ...more] = workloads.filter(each => each.purpose === 'train')
   // A key holds for the whole manifest: of several runs only the time together can be said.
   if (workload === undefined || more.length > 0) return [{ ...runtimeFact, ...nameOfCode(workloads) }]
+  // Steps give no time where each of them also waits for text that the model writes.
+  if (workload.generates) return [runtimeFact]
   const facts = [...missingOfModel(workload), ...missingOfWork(workload)]
   return facts.length > 0 ? facts : [runtimeFact]
 }

@@ -76,6 +76,8 @@ export interface Workload {
   readonly optimizer?: Sourced<'adam' | 'adam-8bit' | 'sgd' | 'adafactor' | 'other'>
   readonly cpuOffload?: Sourced<boolean>
   readonly checkpoint?: Checkpointing
+  /** The model itself writes the text it is trained on (PPO, GRPO), which takes time of its own. */
+  readonly generates?: true
   /** Processes its launchers start, one for each GPU as a rule. */
   readonly processes?: Sourced<number>
   /** Started in the background: the runs after it, and its repetitions, stand beside it. */

@@ -45,7 +45,7 @@ function timeOfCourse(course: Course, tables: RuntimeTables): Time | undefined {
 
 function timeOfRun({ workload, hardware }: CourseRun, { calibration }: RuntimeTables): Time | undefined {
   // The table of runs is not read for a job of which it could say nothing.
-  if (workload.purpose !== 'train' || workload.model === undefined) return undefined
+  if (workload.purpose !== 'train' || workload.model === undefined || workload.generates) return undefined
   const pace = predictPace(workload, hardware, calibration, 'elapsed')
   const work = pace === undefined ? undefined : trainingWork(workload, pace.plan.tokensPerSample)
   if (pace === undefined || work === undefined) return undefined

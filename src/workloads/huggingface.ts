@@ -71,7 +71,7 @@ export const huggingface: WorkloadReader = {
     if (!hasFlag(flags, OWN_FLAGS)) return undefined
     const { config, warnings } = readEngine(flags, commandLine, context.files)
     const isEvaluation = isOn(flags, ['do-eval', 'do-predict']) && !isOn(flags, ['do-train'])
-    const generates = hasFlag(flags, GENERATES)
+    const generates = writesItsText(flags, commandLine)
     const values = isEvaluation ? evaluationValues(flags) : trainingValues(configured, commandLine, config)
     const workload: Workload = {
       ...runOf(commandLine, isEvaluation ? 'evaluate' : 'train', frameworkOf(flags, commandLine, context)),
@@ -84,6 +84,7 @@ export const huggingface: WorkloadReader = {
         cpuOffload: config.cpuOffload,
         flashAttention: trainerFlash(flags),
         compiled: known(switchFlag(flags, ['torch-compile'])),
+        generates: generates ? (true as const) : undefined,
         checkpoint: isEvaluation ? undefined : checkpointOf(configured, commandLine),
         processes: processesOf(typed, commandLine, context) ?? config.processes,
       }),
@@ -123,6 +124,12 @@ function checkpointOf({ flags, isComplete }: Configured, { program }: CommandLin
   })
 }
 
+/** Whether the model writes the text it is trained on: by flags of such trainers, or `trl grpo` and `grpo.py`. */
+function writesItsText(flags: Flags, { program, arguments: words }: CommandLine): boolean {
+  const name = baseName(program) === 'trl' ? (words[0]?.text ?? '') : baseName(program)
+  return hasFlag(flags, GENERATES) || (TRL.test(baseName(program)) && /^(grpo|ppo|rloo)/.test(name))
+}
+
 /** Whether a switch is there, `do_train: true` of a file included. */
 function isOn(flags: Flags, names: readonly string[]): boolean {
   return names.some(name => known(switchFlag(flags, [name]))?.value === true)
@@ -130,6 +137,8 @@ function isOn(flags: Flags, names: readonly string[]): boolean {
 
 function frameworkOf(flags: Flags, { program }: CommandLine, { job }: RunContext): string {
   if (job.kind === 'RayJob' && hasFlag(flags, RAY_WORKERS)) return 'ray-train'
+  if (/unsloth/.test(baseName(program))) return 'unsloth'
+  if (/(^|\/|\.)fastchat[./]/.test(program)) return 'fastchat'
   if (hasFlag(flags, [...GENERATES, ...TRL_FLAGS]) || TRL.test(baseName(program))) return 'trl'
   return hasFlag(flags, ['pretrained-model-name-or-path']) ? 'diffusers' : 'hf-trainer'
 }
@@ -192,6 +201,7 @@ function methodOf(flags: Flags, commandLine: CommandLine, hasRecipe: boolean): S
   if (asked?.value === false) return sourced('full', asked.origin)
   if (quantized?.value === true) return sourced('qlora', quantized.origin)
   if (asked?.value === true) return sourced('lora', asked.origin)
+  if (/unsloth/.test(baseName(commandLine.program))) return sourced('lora', manifest)
   const rank = findFlag(flags, ['lora-r', 'lora-rank', 'lora-alpha', 'lora-target-modules'])
   if (rank !== undefined) return sourced('lora', rank.origin)
   const name = baseName(commandLine.program).toLowerCase()

@@ -18,15 +18,18 @@ import { gptNeox } from './gpt-neox.ts'
 import { huggingface } from './huggingface.ts'
 import { knownScripts } from './known-scripts.ts'
 import { levanter } from './levanter.ts'
+import { litgpt } from './litgpt.ts'
 import { llamaFactory } from './llama-factory.ts'
 import { llmC } from './llm-c.ts'
 import { llmFoundry } from './llm-foundry.ts'
 import { maxtext } from './maxtext.ts'
 import { megatron } from './megatron.ts'
+import { msSwift } from './ms-swift.ts'
 import { nanogpt } from './nanogpt.ts'
 import { nemo } from './nemo.ts'
 import { nnunet } from './nnunet.ts'
 import { openmmlab } from './openmmlab.ts'
+import { openrlhf } from './openrlhf.ts'
 import {
   compareWithRequest,
   countingLaunch,
@@ -44,6 +47,7 @@ import { speech } from './speech.ts'
 import { tensorflow } from './tensorflow.ts'
 import { torchtitan } from './torchtitan.ts'
 import { torchtune } from './torchtune.ts'
+import { verl } from './verl.ts'
 import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
 /** In order of preference: who knows its own flags best comes first. */
@@ -60,6 +64,10 @@ const readers: readonly WorkloadReader[] = [
   axolotl,
   llamaFactory,
   torchtune,
+  litgpt,
+  msSwift,
+  openrlhf,
+  verl,
   serving,
   evaluation,
   knownScripts,

@@ -74,8 +74,9 @@ export function placeOf({
   timeSeconds,
   rank,
   closed,
-}: LogRecord): Pick<ProgressPoint, 'line' | 'timeSeconds' | 'rank' | 'closed'> {
-  return { line, timeSeconds, rank, closed }
+  text,
+}: LogRecord): Pick<ProgressPoint, 'line' | 'timeSeconds' | 'rank' | 'closed' | 'text'> {
+  return { line, timeSeconds, rank, closed, text }
 }
 
 /** A pattern whose first group is a figure of the run; `scale` brings it into the figure's unit. */

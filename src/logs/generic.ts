@@ -58,9 +58,28 @@ function fromLines(records: readonly LogRecord[]): LogReading | undefined {
   const candidates = groups.filter(({ all }) => isCounter(all))
   const epochs = candidates.find(({ label }) => isEpoch(label)) ?? groups.find(({ label }) => isEpoch(label))
   const inner = candidates.filter(({ label }) => !isEpoch(label)).sort((a, b) => scoreOf(b) - scoreOf(a))[0]
+  const outer = epochs ?? (inner === undefined ? undefined : outerOf(inner.all, groups))
   const main = inner ?? (epochs !== undefined && isCounter(epochs.all) ? epochs : undefined)
   if (main === undefined) return undefined
-  return readingOf(main.label, main.all, main === epochs ? [] : (epochs?.all ?? []), records)
+  return readingOf(main.label, main.all, main === epochs ? [] : (outer?.all ?? []), records)
+}
+
+/** A counter in the same records that rises just where the main one restarts: its epochs, though nobody calls them so. */
+function outerOf<G extends { readonly all: readonly Sighting[] }>(
+  inner: readonly Sighting[],
+  groups: readonly G[],
+): G | undefined {
+  const restarts = inner
+    .filter((one, index) => index > 0 && one.at < (inner[index - 1]?.at ?? 0))
+    .map(one => one.record)
+  return groups.find(({ all }) => {
+    const rises = all.filter((one, index) => index > 0 && one.at !== all[index - 1]?.at).map(one => one.record)
+    return (
+      restarts.length > 0 &&
+      rises.length === restarts.length &&
+      rises.every((record, index) => record === restarts[index])
+    )
+  })
 }
 
 function isEpoch(label: string): boolean {
@@ -80,17 +99,10 @@ function sightingsOf(record: LogRecord): readonly Sighting[] {
     if (found.has(name)) continue
     found.set(name, { record, label: name, at: whole(at), ...(total !== undefined && { total: whole(total) }) })
   }
-  const unlabelled = [...text.matchAll(pairs)].find(match => {
-    const [at, total] = [Number(match.groups?.['at']), Number(match.groups?.['total'])]
-    return at <= total && total > 1 && ![...found.values()].some(one => one.total === total)
-  })
-  if (unlabelled !== undefined) {
-    found.set('', {
-      record,
-      label: '',
-      at: Number(unlabelled.groups?.['at']),
-      total: Number(unlabelled.groups?.['total']),
-    })
+  for (const { groups } of text.matchAll(pairs)) {
+    const [at, total] = [Number(groups?.['at']), Number(groups?.['total'])]
+    if (at > total || total <= 1 || [...found.values()].some(one => one.total === total)) continue
+    found.set(`of ${total}`, { record, label: `of ${total}`, at, total })
   }
   // `Epoch: [3][10/500]`: the pair is the epoch's own counter, though the word stands before it
   const nested = /\bepoch:?\s*\[?\s*(\d+)\s*\]?(?:\s*\/\s*(\d+)\]?)?\s*[,:|]?\s*[[(]\s*(\d+)\s*\/\s*(\d+)/i.exec(text)
@@ -101,7 +113,8 @@ function sightingsOf(record: LogRecord): readonly Sighting[] {
       at: Number(nested[1]),
       ...(nested[2] !== undefined && { total: Number(nested[2]) }),
     })
-    found.set('', { record, label: '', at: Number(nested[3]), total: Number(nested[4]) })
+    const label = `of ${Number(nested[4])}`
+    found.set(label, { record, label, at: Number(nested[3]), total: Number(nested[4]) })
   }
   return [...found.values()]
 }
@@ -130,11 +143,16 @@ function scoreOf({ label, all }: { readonly label: string; readonly all: readonl
     .slice(0, 20)
     .filter(({ record }) => record.timeSeconds !== undefined || Object.keys(fieldsOf(record.text)).length > 0)
   const named =
-    label === 'i' || label === '' || label === 'sample' || label === 'it' ? 0 : /step|iter|update/.test(label) ? 2 : 1
+    label === 'i' || label.startsWith('of ') || label === 'sample' || label === 'it'
+      ? 0
+      : /step|iter|update/.test(label)
+        ? 2
+        : 1
   return (
-    Math.log(all.length) +
+    Math.log(all.filter((one, index) => one.at !== all[index - 1]?.at).length) +
     named +
     (all[0]?.total === undefined ? 0 : 1) +
+    (all.every((one, index) => one.at >= (all[index - 1]?.at ?? 0)) ? 1 : 0) +
     (beside.length > all.slice(0, 20).length / 2 ? 1 : 0)
   )
 }
@@ -151,6 +169,7 @@ function readingOf(
     line: one.record.line,
     timeSeconds: one.record.timeSeconds,
     rank: one.record.rank,
+    text: one.record.text,
     step: one.at,
     total: one.total,
     ...epochAt[index],
@@ -158,7 +177,8 @@ function readingOf(
     fields: fields[index] ?? {},
   }))
   const restarts = raw.filter((point, index) => index > 0 && point.step < (raw[index - 1]?.step ?? 0)).length
-  const perEpoch = !isEpoch(label) && restarts > 0 && new Set(raw.map(point => point.epoch)).size > 1
+  const perEpoch =
+    !isEpoch(label) && restarts > 0 && (new Set(raw.map(point => point.epoch)).size > 1 || restartsWhenFull(raw))
   const isInner =
     !isEpoch(label) &&
     (perEpoch || (raw[0]?.epochs ?? 1) > 1) &&
@@ -182,6 +202,19 @@ function readingOf(
     figures: {},
     evaluatedAtLine: [],
   }
+}
+
+/** Every fall comes where the total was reached, to within a report: the next epoch begins, not another run. */
+function restartsWhenFull(points: readonly ProgressPoint[]): boolean {
+  return points.every((point, index) => {
+    const before = points[index - 1]
+    const stride = (before?.step ?? 0) - (points[index - 2]?.step ?? 0)
+    return (
+      before === undefined ||
+      point.step >= before.step ||
+      before.step + Math.max(1, stride) >= (before.total ?? Number.POSITIVE_INFINITY)
+    )
+  })
 }
 
 /** Fields of a report's record, and where it has no time of its own, of the lines up to the next report. */
@@ -300,7 +333,7 @@ const argumentsOf: readonly FigurePattern[] = [
   {
     figure: 'stepsTotal',
     pattern: argument(
-      'max_steps|total_steps|num_steps|max_iters|num_iters|train_steps|num_train_steps|n_steps|total_iters|max_iterations|num_iterations|train_iters',
+      'max_steps|total_steps|num_steps|max_iters|num_iters|train_steps|num_train_steps|n_steps|total_iters|max_iterations|num_iterations|train_iters|max_iter|total_iter|num_iter|max_step|total_step|total_training_steps',
     ),
   },
   { figure: 'epochsTotal', pattern: argument('max_epochs|num_epochs|n_epochs|total_epochs|num_train_epochs|epochs') },

@@ -9,6 +9,7 @@ import { lightning } from './lightning.ts'
 import type { LogReader, LogReading } from './log-reader.ts'
 import { megatronFamily, nemo, nemoBar } from './megatron.ts'
 import { deviceMonitor, nvidiaSmi, wandb } from './monitoring.ts'
+import { otherPrograms } from './other-programs.ts'
 import { paddle } from './paddle.ts'
 import { type LogBytes, type LogRecord, recordsOf } from './records.ts'
 import { reinforcement, stableBaselines } from './reinforcement.ts'
@@ -43,6 +44,7 @@ export const readers: readonly LogReader[] = [
   ...reinforcement,
   ...simulation,
   ...serving,
+  ...otherPrograms,
   lightning,
   deepspeed,
   nvidiaSmi,

@@ -32,6 +32,8 @@ export interface ProgressPoint {
   readonly samplesSeen?: number | undefined
   readonly tokensSeen?: number | undefined
   readonly rank?: string | undefined
+  /** The record, which tells processes that write alike from one that writes twice. */
+  readonly text?: string | undefined
   /** The line goes on below the bar: it was closed. */
   readonly closed?: boolean | undefined
 }

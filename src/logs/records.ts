@@ -1,5 +1,5 @@
 import { secondsPerDay } from '../units.ts'
-import { findStamp, unknownYear } from './clock.ts'
+import { findStamp, type Stamp, unknownYear } from './clock.ts'
 
 /** A piece of a log between line ends or carriage returns: what a screen would have shown at one moment. */
 export interface LogRecord {
@@ -116,15 +116,31 @@ function recordOf(shown: string, line: number, closed: boolean): LogRecord {
   const within = rankWithin.exec(rest)
   rank ??= within?.[1] ?? within?.[2]
   // a stamp further behind belongs to the text
-  const stamp = findStamp(rest.slice(0, 90))
+  const stamp = findStamp(rest.slice(0, 90)) ?? jsonStamp(rest)
   const before = rest.slice(0, stamp?.from)
-  const isPrefix = stamp !== undefined && isPrefixBefore(before)
+  const isPrefix = stamp !== undefined && (isPrefixBefore(before) || (rest.startsWith('{') && stampKey.test(before)))
   const record = { line, closed, ...(rank !== undefined && { rank }) }
   if (!isPrefix) return { ...record, text: rest }
   const behind = rest.slice(stamp.to).replace(/^[\])}]?:?(?:Z|[+-]\d{2}:?\d{2})?[\])}]?:?\s?/, '')
   const text = `${before.replace(/[\s[({]+$/, ' ')}${behind}`
   const { seconds, resolutionSeconds, hasYear } = stamp
   return { ...record, text, timeSeconds: seconds, resolutionSeconds, hasYear }
+}
+
+/** What JSON lines call their time. */
+const stampKey = /["'](?:@?timestamp|time|ts|asctime|date|datetime)["']\s*:\s*["']?$/i
+const jsonTime = /["'](?:@?timestamp|time|ts|asctime|date|datetime|_timestamp)["']\s*:\s*["']?/i
+
+/** The time of a JSON line, wherever it stands in it: a stamp, or seconds since 1970. */
+function jsonStamp(text: string): Stamp | undefined {
+  const key = text.startsWith('{') ? jsonTime.exec(text) : null
+  if (key === null) return undefined
+  const from = key.index + key[0].length
+  const epoch = /^(1\d{9})(\.\d+)?(?=[,}\s"'])/.exec(text.slice(from))
+  if (epoch !== null)
+    return { seconds: Number(epoch[0]), hasYear: true, resolutionSeconds: 1, from, to: from + epoch[0].length }
+  const stamp = findStamp(text.slice(from, from + 40))
+  return stamp === undefined || stamp.from > 1 ? undefined : { ...stamp, from: from + stamp.from, to: from + stamp.to }
 }
 
 /** A stamp stands in front where only brackets, and at most two words such as a level and a name, stand before it. */

@@ -174,7 +174,7 @@ function epochsDoneOf({ reading, counted }: Run, isFinished: boolean): Figure | 
   const last = counted.points.at(-1)
   if (reading.unit === 'epoch' && last !== undefined) return { value: last.done, line: last.line }
   const total = epochsTotalOf({ reading, counted })
-  if (reading.perEpoch !== true || last === undefined || (last.epoch === undefined && reading.firstEpoch !== undefined))
+  if (reading.perEpoch !== true || last === undefined || (last.epoch === undefined && reading.bars !== true))
     return undefined
   if (isFinished && total !== undefined && reading.figures.stepsTotal === undefined && last.stretch + 1 === total.value)
     return total

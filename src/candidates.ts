@@ -9,6 +9,7 @@ import {
   poolCalled,
   poolsOf,
   requestedDevices,
+  whyNotFor,
 } from './gpu-choices.ts'
 import { isGuess, type Job, type Role } from './job.ts'
 import type { Machine } from './machine.ts'
@@ -252,17 +253,16 @@ function wantedSites(written: string, situation: Situation): readonly Site[] {
   const gpuCount = count === undefined ? {} : { gpuCount: Number(count) }
   const found: readonly (Gpu | UnknownGpu)[] = findGpus(name, gpus)
   return (found.length > 0 ? found : [{ name, vendor: 'unknown' as const }]).map(gpu => {
-    const madeByOther = madeByOthers(gpu, situation.roles)
-    if (cluster === undefined) return siteOf(gpu, situation, { ...gpuCount, obstacles: madeByOther })
+    const ofType = obstaclesOfType(gpu, situation.roles)
+    if (cluster === undefined) return siteOf(gpu, situation, { ...gpuCount, obstacles: ofType })
     const node = nodesOf(cluster, cluster.pools, prices).find(({ machine }) => machine.gpu.name === gpu.name)
-    const obstacles = [...(node === undefined ? [notInCluster(cluster)] : []), ...madeByOther]
+    const obstacles = [...(node === undefined ? [notInCluster(cluster)] : []), ...ofType]
     return siteOf(gpu, situation, { ...gpuCount, ...(node && { node }), obstacles })
   })
 }
 
-function madeByOthers(gpu: Gpu | UnknownGpu, roles: readonly Role[]): readonly string[] {
-  const makers = roles.flatMap(role => (isMadeFor(gpu, role) ? [] : (role.gpuVendor ?? [])))
-  return makers.length === 0 ? [] : [`asks for GPUs of ${makers[0]}, this one is of ${gpu.vendor}`]
+function obstaclesOfType(gpu: Gpu | UnknownGpu, roles: readonly Role[]): readonly string[] {
+  return roles.flatMap(role => whyNotFor(gpu, role) ?? []).slice(0, 1)
 }
 
 function notInCluster(cluster: Cluster): string {

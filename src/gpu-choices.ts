@@ -11,6 +11,7 @@ import {
 } from './gpu.ts'
 import type { GpuTypeBasis, Job, Role } from './job.ts'
 import type { PriceList } from './prices/index.ts'
+import { formatGib } from './units.ts'
 import type { Warning } from './warning.ts'
 
 /** What one requested device may be. */
@@ -109,13 +110,24 @@ export function neighbours(
   })
 }
 
-/** Whether a GPU is within the bounds that a role sets, and the name of the resource that it asks for can mean it. Intel's accelerators have a name apart from its GPUs. */
-export function isMadeFor(gpu: Gpu | UnknownGpu, { gpuVendor, gpuBounds }: Role): boolean {
-  if (gpu.vendor === 'unknown') return true
-  if (gpuBounds?.excluded.some(({ value }) => findGpus(value, [gpu]).length > 0) === true) return false
-  if (gpu.memoryBytes < (gpuBounds?.leastMemoryBytes?.value ?? 0)) return false
-  if (gpuVendor === undefined) return true
-  return gpu.vendor === gpuVendor && !gpu.architecture.startsWith('Gaudi')
+/** Whether a GPU may serve a role, by what `whyNotFor` says. */
+export function isMadeFor(gpu: Gpu | UnknownGpu, role: Role): boolean {
+  return whyNotFor(gpu, role) === undefined
+}
+
+/**
+ * Why a GPU cannot serve a role, whatever else it can: the role rules its type or memory out, or the name of the resource
+ * that it asks for cannot mean it. Intel's accelerators have a name apart from its GPUs.
+ */
+export function whyNotFor(gpu: Gpu | UnknownGpu, { gpuVendor, gpuBounds }: Role): string | undefined {
+  if (gpu.vendor === 'unknown') return undefined
+  const excluded = gpuBounds?.excluded.find(({ value }) => findGpus(value, [gpu]).length > 0)
+  if (excluded !== undefined) return `asks for no ${excluded.value}`
+  const leastBytes = gpuBounds?.leastMemoryBytes?.value ?? 0
+  if (gpu.memoryBytes < leastBytes)
+    return `asks for GPUs of ${formatGib(leastBytes)}, this one has ${formatGib(gpu.memoryBytes)}`
+  if (gpuVendor === undefined || (gpu.vendor === gpuVendor && !gpu.architecture.startsWith('Gaudi'))) return undefined
+  return `asks for GPUs of ${gpuVendor}, this one is of ${gpu.vendor}`
 }
 
 const pinnedConfigs = new WeakMap<Config, Map<string, Config>>()

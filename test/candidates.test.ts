@@ -64,6 +64,7 @@ interface Wish {
   readonly cpus?: number
   readonly memoryGib?: number
   readonly vendor?: Role['gpuVendor']
+  readonly bounds?: NonNullable<Role['gpuBounds']>
   readonly pin?: Pin
   /** The command that starts the work. */
   readonly starts?: string
@@ -81,6 +82,7 @@ function roleOf(wish: Wish): Role {
     exclusive,
     partitions: wish.partition === undefined ? [] : [written(wish.partition)],
     ...(wish.vendor && { gpuVendor: wish.vendor }),
+    ...(wish.bounds && { gpuBounds: wish.bounds }),
     ...(wish.pin && { pin: wish.pin }),
     ...(wish.cpus !== undefined && { cpusPerReplica: written(wish.cpus) }),
     ...(wish.memoryGib !== undefined && { memoryBytesPerReplica: written(wish.memoryGib * 2 ** 30) }),
@@ -617,6 +619,28 @@ describe('the maker that a resource name says', () => {
     const job = jobOf([{ gpus: ['t4'], vendor: 'NVIDIA', perReplica: 8 }], kubernetes)
     const wished = candidatesOf(job, { wanted: ['mi300x'] }).filter(each => !each.asRequested)
     expect(wished.map(each => each.obstacles)).toEqual([['asks for GPUs of NVIDIA, this one is of AMD']])
+  })
+})
+
+describe('bounds of node labels', () => {
+  const bounded = (bounds: Role['gpuBounds']) =>
+    jobOf([{ vendor: 'NVIDIA', perReplica: 8, ...(bounds && { bounds }) }], { scheduler: 'kubernetes', kind: 'Job' })
+  const typesFor = (bounds: Role['gpuBounds']) =>
+    candidatesOf(bounded(bounds)).flatMap(({ placements }) => placements.map(({ gpu }) => gpu.name))
+
+  test('keep out types that are ruled out, and those with less memory', () => {
+    expect(typesFor(undefined)).toEqual(expect.arrayContaining(['t4', 'a100-80gb']))
+    const excluded = [written('Tesla-T4')]
+    expect(typesFor({ excluded })).not.toContain('t4')
+    const large = typesFor({ excluded: [], leastMemoryBytes: written(60 * 2 ** 30) })
+    expect(large).toContain('a100-80gb')
+    expect(large).not.toContain('a100-40gb')
+  })
+
+  test('are an obstacle for a type that is wished for', () => {
+    const job = bounded({ excluded: [], leastMemoryBytes: written(40 * 2 ** 30) })
+    const wished = candidatesOf(job, { wanted: ['t4'] }).filter(each => !each.asRequested)
+    expect(wished.map(each => each.obstacles)).toEqual([['asks for GPUs of 40 GiB, this one has 16 GiB']])
   })
 })
 

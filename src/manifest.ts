@@ -21,6 +21,8 @@ export interface Manifest {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Texts of scripts that a batch script sources, by their paths as seen from it; absent before they were read. */
   readonly sourcedFiles?: ReadonlyMap<string, string>
+  /** Where the files beside it lie, if that is not the folder of its path. */
+  readonly folder?: string
 }
 
 /** Path of a manifest that has no file: the command of `sbatch --wrap`. */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Config, configHomes, findConfigs, readConfigs, withPolicyOf } from './config.ts'
 import { GpufareError, InputError } from './errors.ts'
@@ -87,6 +88,10 @@ async function readPath(path: string, passedOn: PassedOn, terminal: Terminal): P
     const text = wrappedScript(passedOn.schedulerArguments) ?? ''
     return { path, name: path, text, bytes: new TextEncoder().encode(text), environment, ...passedOn }
   }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const { renderFolder } = await import('./rendering.ts')
+    return { ...(await renderFolder(path, environment)), ...passedOn }
+  }
   return readManifest(path, {
     get stdin() {
       return terminal.stdin
@@ -109,5 +114,5 @@ function quote(manifest: Manifest, config: Config, tables: Tables, memory?: Quot
 }
 
 function folderOf(manifest: Manifest): string {
-  return manifest.name === manifest.path ? dirname(manifest.path) : '.'
+  return manifest.folder ?? (manifest.name === manifest.path ? dirname(manifest.path) : '.')
 }

@@ -349,3 +349,26 @@ spec:
     },
   )
 })
+
+describe('Run:ai', () => {
+  const workload = (kind: string, spec: string, more = '') =>
+    `apiVersion: run.ai/v2alpha1\nkind: ${kind}\nmetadata: {name: w}\n${more}spec: ${spec}\n`
+
+  test('GPUs are a number or a part of one', () => {
+    const whole = jobOf(workload('TrainingWorkload', '{gpuDevices: {value: 8}, command: {value: python train.py}}'))
+    expect(sizesOf(whole)).toEqual(['workload 1x8'])
+    expect(whole.roles[0]?.commandLines[0]?.program).toBe('train.py')
+    const part = jobOf(workload('InteractiveWorkload', '{gpu: {value: "0.5"}}'))
+    expect(part.roles[0]?.deviceShare).toEqual({ kind: 'fraction', share: 0.5 })
+    expect(part.endless).toBe(true)
+  })
+
+  test('workers stand beside a master', () => {
+    const master = 'masterSpec: {gpuDevices: {value: 8}}\n'
+    const job = jobOf(workload('DistributedWorkload', '{gpuDevices: {value: 8}, workers: {value: 3}}', master))
+    expect(sizesOf(job)).toEqual(['master 1x8', 'worker 3x8'])
+    expect(job.gang?.value).toBe('schedulerName runai-scheduler')
+    const without = jobOf(workload('DistributedWorkload', '{gpuDevices: {value: 8}, workers: {value: 3}}'))
+    expect(warned(without, 'gpu-count-unknown')).toHaveLength(1)
+  })
+})

@@ -2,6 +2,7 @@ import type { KubernetesObject } from '../objects.ts'
 import { workflow } from './argo/index.ts'
 import { inferenceService, llmInferenceService } from './kserve.ts'
 import { scaledJob, workspace } from './others.ts'
+import { runAiWorkload } from './run-ai.ts'
 import { dynamoGraph, knativeService, nimService, seldonDeployment, seldonServer } from './services.ts'
 import type { Translate } from './translation.ts'
 
@@ -23,6 +24,10 @@ const TRANSLATIONS: Readonly<Record<string, Translate>> = {
   'mlops.seldon.io/Server': seldonServer,
   'keda.sh/ScaledJob': scaledJob,
   'kubeflow.org/Workspace': workspace,
+  'run.ai/TrainingWorkload': runAiWorkload,
+  'run.ai/InteractiveWorkload': runAiWorkload,
+  'run.ai/InferenceWorkload': runAiWorkload,
+  'run.ai/DistributedWorkload': runAiWorkload,
 }
 
 /** Their names. */

@@ -54,3 +54,38 @@ describe('what is paid and not used', () => {
     expect(textsOf('exclusive-whole-node', '--exclusive --gres=gpu:h100:8', 'srun python train.py')).toHaveLength(1)
   })
 })
+
+describe('pods that nothing starts together', () => {
+  const own = {
+    ...emptyConfig,
+    clusters: config.clusters.map(cluster => ({
+      ...cluster,
+      scheduler: 'kubernetes' as const,
+      pools: cluster.pools.map(pool => ({ ...pool, resourceName: 'nvidia.com/gpu', nodeSelector: { pool: 'h100' } })),
+    })),
+  }
+  const text = (metadata: string) => `apiVersion: batch/v1
+kind: Job
+metadata: {name: train${metadata}}
+spec:
+  parallelism: 4
+  completions: 4
+  activeDeadlineSeconds: 3600
+  template:
+    spec:
+      restartPolicy: Never
+      nodeSelector: {pool: h100}
+      containers: [{name: a, image: i, resources: {limits: {nvidia.com/gpu: 8}}}]
+`
+  const gangTexts = (metadata: string) => {
+    const [job] = readJobs(manifestOf('job.yaml', new TextEncoder().encode(text(metadata))))
+    if (job === undefined) throw new Error('no job')
+    const { warnings } = fareOf(job, new Map(), readTables(tablesFolder), own)
+    return warnings.filter(warning => warning.code === 'no-gang').map(warning => warning.text)
+  }
+
+  test('have the price of those that wait for the last', () => {
+    expect(gangTexts('')).toEqual([expect.stringMatching(/up to 24 GPUs stand idle; \$48.* an hour buy nothing$/)])
+    expect(gangTexts(', labels: {kueue.x-k8s.io/queue-name: q}')).toEqual([])
+  })
+})

@@ -5,6 +5,7 @@ import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
+import { batchesOf } from './batch-meaning.ts'
 import { namesConfigFile } from './config-files.ts'
 import { pathsOf } from './configured.ts'
 import {
@@ -87,6 +88,12 @@ const OWN_PROCESSES = [
   'distributed',
 ]
 
+/** Options of Horovod's examples. */
+const HOROVOD = ['fp16-allreduce', 'use-adasum', 'batches-per-allreduce', 'gradient-predivide-factor']
+
+/** Options of TensorFlow's programs with parameter servers. */
+const PARAMETER_SERVERS = ['ps-hosts', 'worker-hosts']
+
 /** Where scripts are told that their data lies. */
 const FOLDERS = words(`
   data-path data-dir data data-root dataroot root dataset-dir dataset-path dataset-root train-dir train-data imagenet-dir
@@ -141,11 +148,12 @@ export const pytorch: WorkloadReader = {
     if (purpose === 'other' || (purpose === 'train' && !hasLength && (!hasBatch || isImage))) return undefined
     const isLightning = usesLightning(typed)
     const { processes, warnings } = processesOf(typed, commandLine, context, isLightning)
-    const framework = frameworkOf(typed, commandLine, isLightning)
+    const framework = frameworkOf(typed, commandLine, isLightning, program)
     // Horovod's ranks and Lightning's devices each read batches of their own.
-    const isShared = program && batchIsShared(program)
-    const isPerProcess = isLightning || framework === 'horovod' || isShared === false
-    const batches = batchesOf(batch, given, processes, isPerProcess, isShared === true)
+    const hasHabit = isLightning || framework?.value === 'horovod'
+    const isShared = hasHabit ? false : program && batchIsShared(program)
+    const isAlone = !startsOwnProcesses(typed) && startsOneProcess(commandLine)
+    const batches = batchesOf(batch, given, { processes, isShared, isAlone })
     const isTraining = purpose === 'train'
     const workload: Workload = {
       purpose,
@@ -154,8 +162,7 @@ export const pytorch: WorkloadReader = {
       repetitions: commandLine.repetitions,
       conditional: commandLine.conditional,
       ...withoutAbsent({
-        framework:
-          framework === undefined ? undefined : sourced(framework, { kind: 'manifest', place: commandLine.place }),
+        framework,
         modelName: modelNameOf(known(given.modelName)),
         dataset: publicName(known(given.dataset)),
         steps: isTraining ? known(given.steps) : undefined,
@@ -265,6 +272,12 @@ function processesOf(
   }
 }
 
+/** No launcher, or one that is told to start one. */
+function startsOneProcess(commandLine: CommandLine): boolean {
+  const launch = countingLaunch(commandLine)
+  return launch === undefined || (launch.launcher === 'srun' && launch.processes === 1)
+}
+
 function startsOwnProcesses(flags: Flags): boolean {
   const flag = findFlag(flags, OWN_PROCESSES)
   return flag !== undefined && flag.value?.text !== '1' && countsProcesses(flag)
@@ -283,42 +296,36 @@ export function compareNodes(flags: Flags, nodes: number, commandLine: CommandLi
   return [{ code: 'conflict', text, place: flag?.place ?? commandLine.place }]
 }
 
-function frameworkOf(flags: Flags, commandLine: CommandLine, isLightning: boolean): string | undefined {
+function frameworkOf(
+  flags: Flags,
+  commandLine: CommandLine,
+  isLightning: boolean,
+  program: ProgramText | undefined,
+): Sourced<string> | undefined {
+  const { place } = commandLine
+  const said = (name: string) => sourced(name, { kind: 'manifest', place })
   // NeMo is Lightning with a model section of its own.
-  if (isLightning) return hasFlag(flags, ['model.global-batch-size', 'model.micro-batch-size']) ? 'nemo' : 'lightning'
+  if (isLightning)
+    return said(hasFlag(flags, ['model.global-batch-size', 'model.micro-batch-size']) ? 'nemo' : 'lightning')
   // A module of a package is some framework's own program; a script is the user's.
   if (!/\.py$/.test(commandLine.program)) return undefined
   const launcher = countingLaunch(commandLine)?.launcher ?? ''
-  if (launcher === 'horovodrun') return 'horovod'
-  return ['torchrun', 'accelerate', 'deepspeed'].includes(launcher) ? 'pytorch' : undefined
-}
-
-type Batches = Pick<Workload, 'globalBatch' | 'microBatch' | 'gradientAccumulation'>
-
-/** One process's batch or everybody's: known for names that say so, for frameworks with a habit, and for a single process. */
-function batchesOf(
-  batch: Given<number>,
-  given: { globalBatch: Given<number>; microBatch: Given<number>; gradientAccumulation: Given<number> },
-  processes: Sourced<number> | undefined,
-  isPerProcess: boolean,
-  isShared: boolean,
-): Batches {
-  const once: Given<number> = sourced(1, { kind: 'assumed', reason: 'no accumulation is asked for' })
-  const accumulation = given.gradientAccumulation === undefined ? once : known(given.gradientAccumulation)
-  const globalBatch = known(given.globalBatch)
-  const micro = known(given.microBatch) ?? (isPerProcess ? known(batch) : undefined)
-  if (globalBatch !== undefined) return withoutAbsent({ globalBatch, microBatch: micro })
-  if (micro !== undefined) return withoutAbsent({ microBatch: micro, gradientAccumulation: accumulation })
-  const single = known(batch)
-  if (single !== undefined && isShared) return { globalBatch: single }
-  if (single === undefined || processes?.value !== 1 || given.microBatch === 'unknown') return {}
-  if (given.gradientAccumulation === undefined) return { globalBatch: single }
-  return withoutAbsent({ microBatch: single, gradientAccumulation: accumulation })
+  if (launcher === 'horovodrun' || hasFlag(flags, HOROVOD)) return said('horovod')
+  if (['torchrun', 'accelerate', 'deepspeed'].includes(launcher)) return said('pytorch')
+  if (hasFlag(flags, PARAMETER_SERVERS)) return said('tensorflow')
+  if (launcher === 'mpirun') return undefined
+  if (program === undefined)
+    return sourced('pytorch', {
+      kind: 'assumed',
+      reason: 'a Python program with the options that training scripts have',
+    })
+  const imports = /^\s*(?:import|from)\s+(?:torch|lightning|pytorch_lightning)\b/m.test(program.text)
+  return imports ? sourced('pytorch', { kind: 'file', place: { file: program.path } }) : undefined
 }
 
 function methodOf(
   rank: Given<number>,
-  framework: string | undefined,
+  framework: Sourced<string> | undefined,
   commandLine: CommandLine,
 ): Workload['method'] | undefined {
   if (rank !== undefined) return rank === 'unknown' ? undefined : sourced('lora', rank.origin)

@@ -78,12 +78,6 @@ describe('a program beside the manifest', () => {
         files: { 'train.py': 'loader = DataLoader(data, batch_size=args.batch_size // dist.get_world_size())' },
       },
     ],
-    [
-      'whose batch it is, nobody can know without the program',
-      'torchrun --nproc_per_node=4 train.py --epochs 2 --batch-size 64',
-      { globalBatch: undefined, microBatch: undefined },
-      { gpus: 4 },
-    ],
     ['click', 'python train.py', { steps: 500, globalBatch: 8 }, { files: { 'train.py': CLICK } }],
     [
       'fields of a dataclass',
@@ -119,8 +113,58 @@ describe('a program beside the manifest', () => {
     expect(constant.warnings).toEqual([])
   })
 
+  test('whose batch it is, is assumed without the program, and told', () => {
+    const { workloads, warnings } = readScript('torchrun --nproc_per_node=4 train.py --epochs 2 --batch-size 64', {
+      gpus: 4,
+    })
+    expect(workloads[0]).toMatchObject({
+      microBatch: { value: 64, origin: { kind: 'assumed' } },
+      globalBatch: { value: 256, origin: { kind: 'assumed' } },
+    })
+    expect(warnings).toContainEqual(
+      expect.objectContaining({ code: 'default-filled', text: expect.stringContaining('the batch of each process') }),
+    )
+  })
+
+  test.each([
+    ['nothing starts a second process', 'srun python train.py --epochs 2 --batch-size 64', 64],
+    ['the program starts others by itself', 'srun python train.py --epochs 2 --batch-size 64 --distributed', undefined],
+  ])('one task on two GPUs: %s', (_, script, batch) => {
+    const variables = { SLURM_NTASKS: '1', SLURM_NNODES: '1' }
+    const [workload] = readScript(script, { gpus: 2, variables }).workloads
+    expect(workload?.globalBatch?.value).toBe(batch)
+    expect(workload?.globalBatch?.origin.kind).toBe(batch === undefined ? undefined : 'assumed')
+  })
+
   test('a program that is not there is no warning', () => {
     expect(readScript('python train.py').warnings.map(({ code }) => code)).toEqual(['no-training-facts'])
+  })
+})
+
+describe('the framework of a script', () => {
+  test.each([
+    ['assumed', 'python train.py --epochs 2', {}, 'pytorch', 'assumed'],
+    ['what it imports', 'python train.py --epochs 2', { 'train.py': 'import torch\n' }, 'pytorch', 'file'],
+    [
+      'what it imports is something else',
+      'python train.py --epochs 2',
+      { 'train.py': 'import jax\n' },
+      undefined,
+      undefined,
+    ],
+    ['options of Horovod', 'mpirun -np 4 python train.py --epochs 2 --fp16-allreduce', {}, 'horovod', 'manifest'],
+    ['MPI may be any', 'mpirun -np 4 python train.py --epochs 2', {}, undefined, undefined],
+    [
+      'parameter servers',
+      'python rank.py --ps_hosts=a:1 --worker_hosts=b:1 --train_steps=5',
+      {},
+      'tensorflow',
+      'manifest',
+    ],
+  ])('%s', (_, script, files, framework, kind) => {
+    const [workload] = readScript(script, { files }).workloads
+    expect(workload?.framework?.value).toBe(framework)
+    expect(workload?.framework?.origin.kind).toBe(kind)
   })
 })
 

@@ -397,7 +397,7 @@ describe('any Python program', () => {
     [
       'the batch of a single process is the whole batch',
       'python train.py --epochs 10 --batch-size 32 --arch resnet50',
-      { epochs: 10, globalBatch: 32, modelName: 'resnet50', framework: undefined, method: undefined },
+      { epochs: 10, globalBatch: 32, modelName: 'resnet50', framework: 'pytorch', method: 'full' },
     ],
     [
       'a process that starts others does not say whose batch it is',
@@ -417,9 +417,9 @@ describe('any Python program', () => {
       { globalBatch: 128, microBatch: 32, gradientAccumulation: 4 },
     ],
     [
-      'under torchrun nobody knows whose batch it is',
+      'under torchrun it is taken as the batch of each process',
       'torchrun --nproc_per_node 8 train.py --epochs 10 --batch-size 32',
-      { framework: 'pytorch', globalBatch: undefined, microBatch: undefined, epochs: 10, method: 'full' },
+      { framework: 'pytorch', globalBatch: 256, microBatch: 32, epochs: 10, method: 'full' },
       { gpus: 8 },
     ],
     [

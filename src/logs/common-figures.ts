@@ -4,7 +4,10 @@ import type { FigurePattern } from './figures.ts'
 export const commonFigures: readonly FigurePattern[] = [
   { figure: 'worldSize', pattern: /\busing world size: (\d+)/ },
   { figure: 'worldSize', pattern: /\b(?:dist_)?world[_ ]size['"]?\s*[.=: ]+\s*(\d+)/i },
-  { figure: 'worldSize', pattern: /\b(?:global_num_gpus|num_gpus|n_gpus|nproc|ngpus?)['"]?\s*[.=: ]{1,40}(\d+)\b/i },
+  {
+    figure: 'worldSize',
+    pattern: /\b(?:global_num_gpus|num_gpus|num_devices|n_gpus|nproc|ngpus?)['"]?\s*[.=: ]{1,40}(\d+)\b/i,
+  },
   { figure: 'worldSize', pattern: /\bNum(?:ber of)? (?:processes|GPUs|devices)\s*[:=]\s*(\d+)/i },
   { figure: 'worldSize', pattern: /\bNum_devices: (\d+)/ },
   { figure: 'worldSize', pattern: /\bStarting with (\d+) processes/ },

@@ -19,7 +19,7 @@ export function genericBars(bars: readonly Bar[], records: readonly LogRecord[])
   const points = main.map(pointOf)
   const restarts = points.filter((point, index) => index > 0 && point.step < (points[index - 1]?.step ?? 0)).length
   const epochs = new Set(points.flatMap(point => point.epoch ?? []))
-  const perEpoch = epochs.size > 1 || (restarts > 0 && new Set(points.map(point => point.rank)).size <= 1)
+  const perEpoch = epochs.size > 0 || (restarts > 0 && new Set(points.map(point => point.rank)).size <= 1)
   const firstEpoch = epochs.size === 0 ? undefined : epochs.has(0) ? 0 : 1
   const isWhole = last.total !== undefined && last.done >= last.total
   const success = successBehind(last.record.line, records)

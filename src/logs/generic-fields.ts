@@ -68,7 +68,8 @@ const plainTime: readonly RegExp[] = [
   pattern(
     String.raw`(?<![\w/])(?:time|epoch[_ ]time|runtime)(?:[_ ]?\((?:s|sec|seconds)\))?\s*["']?[:=]\s*["']?(\d+\.\d+)(?![\d:.]|\s?ms)`,
   ),
-  pattern(String.raw`\[(\d+(?:\.\d+)?\s?s(?:ec(?:onds)?)?)\]\s*$`),
+  pattern(String.raw`[,|]\s*(\d+(?:\.\d+)?\s?ms)\b(?!\s?/)`),
+  pattern(String.raw`(?:[[(]|[-|,]\s)\s*(\d+(?:\.\d+)?\s?s(?:ec(?:onds)?)?)[\])]?\s*$`),
 ]
 const elapsed: readonly RegExp[] = [
   pattern(

@@ -24,7 +24,7 @@ const labelled = new RegExp(
   String.raw`(?<![\w.])["']?(?<label>${counterWords}|epochs?|ep)s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d)(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
   'gi',
 )
-const pairs = /(?<![\w./:-])[[(]?\s*(?<at>\d{1,9})\s?\/\s?(?<total>\d{1,9})(?![\w./:-]|\.\d)/g
+const pairs = /(?<![\w./:-])[[(]?\s*(?<at>\d{1,9})\s?\/\s?(?<total>\d{1,9})(?![\w./-]|:\d|\.\d)/g
 
 /** Lines that count something else: evaluation, files, downloads, installers. */
 const otherCounts =
@@ -179,10 +179,9 @@ function readingOf(
   const restarts = raw.filter((point, index) => index > 0 && point.step < (raw[index - 1]?.step ?? 0)).length
   const perEpoch =
     !isEpoch(label) && restarts > 0 && (new Set(raw.map(point => point.epoch)).size > 1 || restartsWhenFull(raw))
-  const isInner =
-    !isEpoch(label) &&
-    (perEpoch || (raw[0]?.epochs ?? 1) > 1) &&
-    restarts + 1 >= new Set(raw.map(point => point.epoch)).size
+  const named = new Set(raw.map(point => point.epoch))
+  // of one epoch nobody can tell whether its counter would restart: then its total is not taken for that of the run
+  const isInner = !isEpoch(label) && raw.some(point => point.epoch !== undefined) && restarts + 1 >= named.size
   const points = timed(raw, perEpoch)
   const starts = perEpoch
     ? raw.filter((point, index) => index === 0 || point.step < (raw[index - 1]?.step ?? 0))

@@ -104,6 +104,7 @@ export const estimator: LogReader = lineReader({
   framework: 'tf-estimator',
   unit: 'optimizer-step',
   report: /\bloss = \S+, step = (?<step>\d+)(?: \((?<seconds>[\d.]+) sec\))?/,
+  additions: [/^.*\bexamples\/sec: (?<samplesPerSecond>[\d.]+)/],
   finished: /Loss for final step/,
   evaluation: /Starting evaluation|Saving dict for global step/,
   figures: [{ figure: 'stepsTotal', pattern: /\b(?:max_steps|num_train_steps|train_steps)['"]?[=:] ?(\d+)/ }],

@@ -68,6 +68,15 @@ const mnist: LineFormat = {
   refine: reading => ({ ...reading, firstEpoch: reading.points.some(point => point.epoch === 0) ? 0 : 1 }),
 }
 
+const fastai: LineFormat = {
+  framework: 'fastai',
+  unit: 'epoch',
+  sign: /^epoch\s+train_loss\s+valid_loss/,
+  report: /^(?<epoch>\d+)\s+(?:[\d.naif]+\s+){2,}(?<length>(?:\d+:)?\d+:\d{2})\s*$/,
+  zeroBased: true,
+  evaluation: /^\d+\s+[\d.]+\s+[\d.]+\s.*\d+:\d{2}\s*$/,
+}
+
 const quantumEspresso: LineFormat = {
   framework: 'quantum-espresso',
   unit: 'other',
@@ -141,8 +150,18 @@ const openmm: LogReader = {
 
 /** Programs of which a line or two are all there is to know. */
 export const otherPrograms: readonly LogReader[] = [
-  ...[verl, tensorflowSlim, coqui, xgboost, lightgbm, lightgbmProgram, catboost, mnist, quantumEspresso, vasp].map(
-    lineReader,
-  ),
+  ...[
+    verl,
+    tensorflowSlim,
+    coqui,
+    xgboost,
+    lightgbm,
+    lightgbmProgram,
+    catboost,
+    mnist,
+    fastai,
+    quantumEspresso,
+    vasp,
+  ].map(lineReader),
   openmm,
 ]

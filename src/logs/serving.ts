@@ -1,3 +1,4 @@
+import { parseClock } from './clock.ts'
 import { derived, findFigures, parseNumber } from './figures.ts'
 import { groupedBy } from './grouped.ts'
 import type { Figure, LogReader, LogReading } from './log-reader.ts'
@@ -42,8 +43,8 @@ const vllm: LogReader = {
     })[0]
     const offline = records
       .flatMap(({ text, line }) => {
-        const match = /Processed prompts: 100%.*?(\d+)\/(\d+) \[.*?output: ([\d.]+) toks\/s/.exec(text)
-        return match === null ? [] : [{ line, done: Number(match[1]), value: Number(match[3]) }]
+        const match = /Processed prompts: 100%.*?(\d+)\/(\d+) \[([\d:]+)<.*?output: ([\d.]+) toks\/s/.exec(text)
+        return match === null ? [] : [{ line, value: Number(match[4]), elapsedSeconds: parseClock(match[3] ?? '') }]
       })
       .at(-1)
     if (loads.length === 0 && bench === undefined && offline === undefined) return undefined
@@ -61,17 +62,20 @@ const vllm: LogReader = {
 
 function benched(
   bench: Figure | undefined,
-  offline: (Figure & { done: number }) | undefined,
+  offline: (Figure & { readonly elapsedSeconds: number | undefined }) | undefined,
   records: readonly LogRecord[],
 ): LogReading {
   const elapsed = findFigures(records, [
     { figure: 'elapsedSeconds', pattern: /Benchmark duration \(s\):\s+([\d.]+)/ },
   ]).elapsedSeconds
+  const ofBar =
+    offline?.elapsedSeconds === undefined ? undefined : { value: offline.elapsedSeconds, line: offline.line }
+  const rate = bench ?? (offline === undefined ? undefined : { value: offline.value, line: offline.line })
   return {
     framework: 'vllm',
     unit: 'token',
     points: [],
-    figures: { tokensPerSecond: bench ?? offline, elapsedSeconds: elapsed },
+    figures: { tokensPerSecond: rate, elapsedSeconds: elapsed ?? ofBar },
     finishedAtLine: bench?.line ?? offline?.line,
     warnings: [{ code: 'rate-depends-on-load' }],
   }

@@ -33,22 +33,23 @@ const gromacs: LogReader = {
     )
     const reports = records.flatMap(record => pointOfMdrun(record, plan?.value) ?? [])
     const done =
-      performance !== undefined &&
-      plan !== undefined &&
-      !records.some(({ text }) => /Run time exceeded|Received the TERM signal/.test(text))
+      performance !== undefined && !records.some(({ text }) => /Run time exceeded|Received the TERM signal/.test(text))
     const points =
-      reports.length > 0 ? reports : done ? [{ line: performance.line, step: plan.value, total: plan.value }] : []
+      reports.length > 0
+        ? reports
+        : done && plan !== undefined
+          ? [{ line: performance.line, step: plan.value, total: plan.value }]
+          : []
     if (points.length === 0 && performance === undefined) return undefined
     const seconds =
       speed === undefined || step === undefined
         ? undefined
         : derived('86,400 s x time step over ns per day', (secondsPerDay * step) / 1000 / speed)
     const ranks = first(records, /Using (\d+) MPI (?:thread|process)/)
-    const fixed = points.map(point => ({ ...point, remainingSeconds: point.remainingSeconds }))
     return {
       framework: 'gromacs',
       unit: 'other',
-      points: fixed,
+      points,
       figures: {
         ...(plan !== undefined && { stepsTotal: plan }),
         ...(seconds !== undefined && { secondsPerStep: seconds }),
@@ -162,7 +163,6 @@ const namd: LineFormat = {
   figures: [
     { figure: 'stepsTotal', pattern: /^TCL: (?:Running|Minimizing) for (\d+) steps/, largest: true },
     { figure: 'elapsedSeconds', pattern: /^WallClock:\s+([\d.]+)/ },
-    { figure: 'worldSize', pattern: /^Info: Running on \d+ processors, \d+ nodes, (\d+) physical nodes/ },
   ],
   finished: /^WallClock:|End of program/,
 }

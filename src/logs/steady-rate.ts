@@ -38,7 +38,7 @@ const mostReports = 160
  * the mean where they spread widely.
  */
 export function steadyRate(intervals: readonly Interval[]): SteadyRate | undefined {
-  const given = joined(intervals.filter(({ steps, seconds }) => steps > 0 && seconds >= 0))
+  const given = joined(intervals.filter(({ steps, seconds }) => steps > 0 && seconds > 0))
   if (given.length === 0) return undefined
   const warmUp = warmUpOf(given)
   const warm = given.slice(warmUp)
@@ -114,9 +114,15 @@ function lastLevel(intervals: readonly Interval[]): readonly Interval[] {
   const isLevel =
     best.at > 0 &&
     Math.abs(median(after) - median(before)) > Math.log(1 + levelDifference) &&
+    isLong(intervals.slice(best.at)) &&
     // a split of mere noise saves little
     best.cost < 0.75 * whole
   return isLevel ? intervals.slice(best.at) : intervals
+}
+
+/** Of a clock's intervals a level has ten counts at least; a report of its own may stand for any number. */
+function isLong(intervals: readonly Interval[]): boolean {
+  return intervals.every(one => one.errorSeconds === undefined) || sum(intervals, one => one.steps) >= 10
 }
 
 function deviation(values: readonly number[]): number {

@@ -145,7 +145,7 @@ const maskrcnnBenchmark: LineFormat = {
   ...detectron2,
   framework: 'maskrcnn-benchmark',
   report:
-    /\beta: (?<left>(?:\d+ days?, )?[\d:]+)\s+iter: (?<step>\d+)\s+loss: .*?\btime: [\d.]+ \((?<seconds>[\d.]+)\)(?:\s+data: [\d.]+ \((?<data>[\d.]+)\))?(?:.*?max mem: (?<mib>\d+))?/,
+    /\beta: (?<left>(?:\d+ days?, )?[\d:]+)\s+iter: (?<step>\d+)\s+loss: .*?\btime: (?<seconds>[\d.]+) \([\d.]+\)(?:\s+data: (?<data>[\d.]+) \([\d.]+\))?(?:.*?max mem: (?<mib>\d+))?/,
   zeroBased: false,
 }
 

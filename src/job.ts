@@ -53,6 +53,12 @@ export interface Pin {
   readonly spot?: Sourced<boolean>
 }
 
+/** A folder that a pod is given beside its own. */
+export interface MountedFolder {
+  readonly path: string
+  readonly isLost: boolean
+}
+
 /** A set of equal machines (Slurm nodes, Kubernetes pods) within a job. */
 export interface Role {
   readonly name: string
@@ -76,6 +82,8 @@ export interface Role {
   readonly exclusive: boolean
   /** Partition, node pool, queue: where it would run. */
   readonly partitions: readonly Sourced<string>[]
+  /** Volumes of a pod by their paths in it; those that are lost with the pod (`emptyDir`) say so. */
+  readonly mountedFolders?: readonly MountedFolder[]
   /** Programs this role starts, in the order of the script. */
   readonly commandLines: readonly CommandLine[]
   /** Runs of the whole role: array tasks, completions. */

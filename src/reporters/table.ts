@@ -6,6 +6,7 @@ import { isSpot } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
 import { formatMoney } from '../units.ts'
 import type { Warning } from '../warning.ts'
+import { describeCheckpoints } from './checkpoint-words.ts'
 import { type Row, rowsOf } from './comparison.ts'
 import { explainFare } from './explanation.ts'
 import type { RenderOptions, Report, Reporter } from './reporter.ts'
@@ -50,7 +51,13 @@ function headLines(fare: Fare, options: RenderOptions): string[] {
   const place = Object.entries(job.destination).map(([key, value]) => `${key} ${value}`)
   const title = `${job.place.file}  ${job.kind} ${job.name}${place.length === 0 ? '' : `, ${place.join(', ')}`}`
   const roles = job.roles.map(role => (job.roles.length > 1 ? `${role.name}: ` : '') + describeRole(role, job))
-  const work = fare.workloads.map(workload => `${describeWorkload(workload)} (line ${workload.place.line ?? '?'})`)
+  const work = fare.workloads.flatMap(workload => {
+    const lines = [
+      `${describeWorkload(workload)} (line ${workload.place.line ?? '?'})`,
+      describeCheckpoints(workload, fare),
+    ]
+    return lines.filter(line => line !== undefined)
+  })
   const [first = '', ...rest] = wrap(title, options.width, '')
   return [options.paint.bold(first), ...rest, ...[...roles, ...work].flatMap(line => wrap(line, options.width, '  '))]
 }

@@ -1,6 +1,8 @@
 import type { CommandLine } from '../command-lines.ts'
 import { poolsOf } from '../gpu-choices.ts'
 import { isSpot } from '../prices/price-source.ts'
+import type { Checkpointing } from '../workload.ts'
+import { isLostWithNode } from '../workloads/lost-folders.ts'
 import type { Rule } from './rule.ts'
 import { gpuLine, type Subject } from './subject.ts'
 
@@ -30,9 +32,17 @@ export const spotWithoutCheckpoint: Rule = {
   smallestChange: 'to save and say so, or a partition or node pool that is not spot',
   check(subject, policy) {
     const { job } = subject.fare
-    const saves = job.roles.some(role => role.commandLines.some(savesCheckpoints))
-    if (!isOnSpot(subject) || saves || job.declarations.checkpointIntervalSeconds !== undefined) return []
-    const message = 'it runs on spot machines, and nothing in it saves checkpoints: an interruption loses all its work'
+    if (!isOnSpot(subject) || job.declarations.checkpointIntervalSeconds !== undefined) return []
+    const lost = lostFolder(subject)
+    const saves =
+      job.roles.some(role => role.commandLines.some(savesCheckpoints)) ||
+      subject.fare.workloads.some(({ checkpoint }) => savesByItself(checkpoint))
+    if (saves && lost === undefined) return []
+    const cause =
+      lost === undefined
+        ? 'nothing in it saves checkpoints'
+        : `its checkpoints go to ${lost}, which is lost with the node`
+    const message = `it runs on spot machines, and ${cause}: an interruption loses all its work`
     const line =
       job.scheduler === 'kubernetes' ? 'gpufare.dev/checkpoint-interval: 30m' : '#GPUFARE checkpoint-interval=30m'
     const remedy = `save checkpoints and say so (${line}), or ask for machines that are not spot`
@@ -44,6 +54,20 @@ function isOnSpot({ asWritten, roles, cluster, config }: Subject): boolean {
   const own = config.clusters.find(({ name }) => name === cluster)
   const pools = own === undefined ? [] : roles.flatMap(role => poolsOf(role, own))
   return asWritten.some(({ tier }) => isSpot(tier)) || pools.some(pool => pool.spot)
+}
+
+/** The trainer's own settings say how often it saves. */
+function savesByItself({ intervalSteps, intervalSeconds, intervalEpochs }: Checkpointing = {}): boolean {
+  return (intervalSteps ?? intervalSeconds ?? intervalEpochs) !== undefined
+}
+
+/** A folder for checkpoints that goes with the node, where no run has another. */
+function lostFolder({ fare: { job, workloads } }: Subject): string | undefined {
+  const folders = workloads.flatMap(({ checkpoint, role }) => {
+    const folder = checkpoint?.destination?.value
+    return folder === undefined ? [] : [{ folder, role: job.roles.find(({ name }) => name === role) }]
+  })
+  return folders.every(({ folder, role }) => isLostWithNode(folder, role)) ? folders[0]?.folder : undefined
 }
 
 /** An option that saves checkpoints or goes on from one; recomputing activations only shares the name. */

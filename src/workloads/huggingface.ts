@@ -15,6 +15,7 @@ import {
   trainerPrecision,
   trainerRecompute,
 } from './training-arguments.ts'
+import { trainerEpoch } from './trainer-epochs.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
 
@@ -47,8 +48,8 @@ const OWN_FLAGS = [
 const RAY_WORKERS = ['num-workers', 'num-training-workers']
 /** Flags of trainers that make their own training text (TRL's GRPO and PPO). */
 const GENERATES = ['num-generations', 'max-completion-length', 'num-ppo-epochs']
-/** Flags of TRL's ModelConfig that scripts without it do not share. */
-const TRL_FLAGS = ['use-peft', 'lora-task-type']
+/** Switches of TRL's ModelConfig, by which a script takes its adapters. */
+const TRL_FLAGS = ['use-peft']
 /** TRL's command, and its example scripts. */
 const TRL = /^(trl|(sft|dpo|orpo|kto|cpo|grpo|rloo|ppo|reward_modeling)\w*\.py)$/
 
@@ -92,6 +93,7 @@ export const huggingface: WorkloadReader = {
     return {
       workload,
       notDerived: generates ? ['tokens'] : [],
+      ...trainerEpoch(flags, commandLine, generates),
       warnings: [...configured.warnings, ...warnings, ...explainRepeated(typed, [...namesOf(TABLE), 'bf16', 'fp16'])],
     }
   },
@@ -139,7 +141,7 @@ function frameworkOf(flags: Flags, { program }: CommandLine, { job }: RunContext
   if (job.kind === 'RayJob' && hasFlag(flags, RAY_WORKERS)) return 'ray-train'
   if (/unsloth/.test(baseName(program))) return 'unsloth'
   if (/(^|\/|\.)fastchat[./]/.test(program)) return 'fastchat'
-  if (hasFlag(flags, [...GENERATES, ...TRL_FLAGS]) || TRL.test(baseName(program))) return 'trl'
+  if (hasFlag(flags, GENERATES) || isOn(flags, TRL_FLAGS) || TRL.test(baseName(program))) return 'trl'
   return hasFlag(flags, ['pretrained-model-name-or-path']) ? 'diffusers' : 'hf-trainer'
 }
 

@@ -219,6 +219,19 @@ describe('spot-without-checkpoint', () => {
   test('is content with a manifest that says so', () => {
     expect(rulesIn(policy, script(`${onSpot}\n#GPUFARE checkpoint-interval=30m`))).toEqual([])
   })
+
+  const trainer = 'srun python run_clm.py --model_name_or_path gpt2 --per_device_train_batch_size 4'
+
+  test('is content with a trainer that saves by itself, wherever that is not said to be lost', () => {
+    expect(rulesIn(policy, script(onSpot, `${trainer} --output_dir $SCRATCH/out`))).toEqual([])
+  })
+
+  test('finds checkpoints that go with the node', () => {
+    const [finding] = findingsOf(policy, script(onSpot, `${trainer} --output_dir /dev/shm/out --save_steps 50`), config)
+    expect(finding?.message).toBe(
+      'it runs on spot machines, and its checkpoints go to /dev/shm/out, which is lost with the node: an interruption loses all its work',
+    )
+  })
 })
 
 describe('does-not-fit', () => {

@@ -1,5 +1,5 @@
 import type { CommandLine } from '../../command-lines.ts'
-import type { DeviceShare, GpuBounds, GpuTypeRequest, Pin, Role } from '../../job.ts'
+import type { DeviceShare, GpuBounds, GpuTypeRequest, MountedFolder, Pin, Role } from '../../job.ts'
 import { type Sourced, sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import { readCommands } from './commands.ts'
@@ -24,6 +24,7 @@ export interface PodReading {
   readonly memoryBytes?: Sourced<number>
   readonly timeLimitSeconds?: Sourced<number>
   readonly pools: readonly Sourced<string>[]
+  readonly mountedFolders?: readonly MountedFolder[]
   readonly commandLines: readonly CommandLine[]
   readonly warnings: readonly Warning[]
 }
@@ -56,9 +57,21 @@ export function readPod(placed: PlacedPod): PodReading {
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...deadline(placed),
     pools: type.pools,
+    ...mountedFolders(placed),
     commandLines: commands.flatMap(reading => reading.commandLines),
     warnings: [...devices.warnings, ...gateWarnings(placed), ...commands.flatMap(reading => reading.warnings)],
   }
+}
+
+/** Folders that the containers are given; an `emptyDir` and an `ephemeral` volume go with the pod. */
+function mountedFolders({ pod, containers }: PlacedPod): { readonly mountedFolders?: readonly MountedFolder[] } {
+  const lost = (pod.spec.volumes ?? []).filter(
+    volume => volume.emptyDir !== undefined || volume.ephemeral !== undefined,
+  )
+  const names = new Set(lost.map(volume => volume.name))
+  const mounts = containers.flatMap(({ container }) => container.volumeMounts ?? [])
+  const folders = mounts.map(({ name, mountPath }) => ({ path: mountPath, isLost: names.has(name) }))
+  return folders.length === 0 ? {} : { mountedFolders: folders }
 }
 
 /** CPUs in cores or memory in bytes: what is requested, or else the limit, which then is the request. */

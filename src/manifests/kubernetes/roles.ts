@@ -258,6 +258,7 @@ export function asRole(role: RoleReading, ofJob: Sourced<number> | undefined): R
       cpusPerReplica: reading.cpus,
       memoryBytesPerReplica: reading.memoryBytes,
       replicaRange: range,
+      mountedFolders: reading.mountedFolders,
     }),
     ...tighterLimit(reading.timeLimitSeconds, deadline, role),
   }

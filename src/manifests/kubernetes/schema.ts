@@ -74,6 +74,8 @@ const Affinity = z.object({
 
 const Volume = z.object({
   name: text,
+  emptyDir: optional(z.unknown()),
+  ephemeral: optional(z.unknown()),
   configMap: optional(
     z.object({
       name: optionalText,

@@ -59,11 +59,14 @@ function nameOfWork({ purpose, device, framework }: Workload): string {
 }
 
 function amountOfWork(workload: Workload): string | undefined {
-  if (workload.epochs !== undefined) {
+  const { steps } = workload
+  // Steps that are said, and not worked out from epochs, end a run wherever it has both.
+  const isBySteps = steps !== undefined && steps.origin.kind !== 'computed'
+  if (workload.epochs !== undefined && !isBySteps) {
     const samples = workload.samples === undefined ? '' : ` of ${formatCount(workload.samples.value)} samples`
     return `${countOf(workload.epochs.value, 'epoch')}${samples}`
   }
-  if (workload.steps !== undefined) return `${formatCount(workload.steps.value)} steps`
+  if (steps !== undefined) return `${formatCount(steps.value)} steps`
   if (workload.tokens !== undefined) return `${formatCount(workload.tokens.value)} tokens`
   return workload.samples === undefined ? undefined : `${formatCount(workload.samples.value)} samples`
 }

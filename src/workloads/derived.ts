@@ -70,7 +70,7 @@ export function resolveModel(workload: Workload, declared: Declarations, models:
 }
 
 /** Works out what follows from what was read, but for what is not to be: the global batch, steps, tokens. */
-export function deriveValues(workload: Workload, notDerived: readonly ('steps' | 'tokens')[]): Workload {
+export function deriveValues(workload: Workload, notDerived: readonly ('steps' | 'tokens' | 'model')[]): Workload {
   const batched = deriveAccumulation(deriveGlobalBatch(workload))
   const stepped = notDerived.includes('steps') ? batched : deriveSteps(batched)
   return notDerived.includes('tokens') ? stepped : deriveTokens(stepped)

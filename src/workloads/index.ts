@@ -134,7 +134,8 @@ export function readWorkloads(
     const beside = commandLine.background ? { background: true as const } : {}
     const workload: Workload = { ...reading.workload, role: role.name, ...beside }
     const declared = workload.purpose === 'train' ? applyDeclarations(workload, job.declarations) : workload
-    const resolved = resolveModel(declared, job.declarations, models)
+    const isPart = reading.notDerived?.includes('model') === true && job.declarations.model === undefined
+    const resolved = resolveModel(declared, job.declarations, isPart ? noModels : models)
     return deriveValues(withPublicData(resolved, reading, commandLine, datasets), reading.notDerived ?? [])
   })
   const merged = mergeSame(completed, read)
@@ -146,11 +147,14 @@ export function readWorkloads(
     ...explainDevices(job, runs),
     ...explainRuns(workloads),
     ...explainChildJobs(job),
-    ...explainCpuWork(job, { all: runs.map(commandOf), read: read.map(commandOf), isErrand }, workloads),
+    ...explainCpuWork(job, { all: runs.map(commandOf), read: read.map(commandOf), isErrand: isPlainErrand }, workloads),
     ...explainIgnorance(job, runs, read, workloads),
   ]
   return { workloads, warnings: withoutRepeats(warnings) }
 }
+
+/** For a name that says which network a model is built on, not how large it is. */
+const noModels: ModelTable = { find: () => undefined }
 
 function commandOf({ commandLine }: Run): CommandLine {
   return commandLine
@@ -378,6 +382,11 @@ function explainIgnorance(
 
 function isErrand({ program }: CommandLine): boolean {
   return errands.has(baseName(program))
+}
+
+/** A line of Python may be all that a job is there for. */
+function isPlainErrand(commandLine: CommandLine): boolean {
+  return commandLine.program !== '-c' && isErrand(commandLine)
 }
 
 /** Programs that prepare, copy and look, whatever they are told. */

@@ -95,7 +95,8 @@ export const nemo: WorkloadReader = {
         modelName: recipe?.name ?? (shape ? sourced(shape.value.name, shape.origin) : restoredName(flags)),
         model: shape,
         steps: known(given.steps),
-        epochs: given.steps === undefined ? known(given.epochs) : undefined,
+        // Lightning ends with whichever comes first.
+        epochs: known(given.epochs),
         ...(isMegatron
           ? { globalBatch: known(given.globalBatch), microBatch: known(given.microBatch) }
           : processBatch(flags)),

@@ -23,7 +23,8 @@ const TABLE: FlagTable = {
 const VARIABLES = {
   epochs: ['EPOCHS', 'NUM_EPOCHS', 'TRAIN_EPOCHS', 'MAX_EPOCHS'],
   steps: ['TRAIN_STEPS', 'NUM_STEPS', 'MAX_STEPS'],
-  modelName: ['MODEL_NAME', 'MODEL', 'BACKBONE', 'ARCH'],
+  modelName: ['MODEL_NAME', 'MODEL', 'ARCH'],
+  backbone: ['BACKBONE'],
 } as const
 
 /** The TF Model Garden, and programs that run in a TFJob or are told of others by `TF_CONFIG`. */
@@ -120,13 +121,16 @@ function readTold(commandLine: CommandLine, context: RunContext): WorkloadReadin
   const workload = read?.workload ?? runOf(commandLine, 'train', framework.value)
   if (workload.purpose !== 'train') return { workload: { ...workload, framework }, warnings: read?.warnings ?? [] }
   const isSaid = (workload.steps ?? workload.epochs) !== undefined
+  const backbone = textIn(commandLine, VARIABLES.backbone)
   const fromVariables = withoutAbsent({
     epochs: isSaid ? undefined : numberIn(commandLine, VARIABLES.epochs),
     steps: isSaid ? undefined : numberIn(commandLine, VARIABLES.steps),
-    modelName: textIn(commandLine, VARIABLES.modelName),
+    modelName: textIn(commandLine, VARIABLES.modelName) ?? backbone,
     method: sourced<'full'>('full', { kind: 'assumed', reason: 'it trains all parameters' }),
   })
-  return { workload: { ...fromVariables, ...workload, framework }, warnings: read?.warnings ?? [] }
+  const told: Workload = { ...fromVariables, ...workload, framework }
+  const isPart = backbone !== undefined && told.modelName === backbone
+  return { workload: told, warnings: read?.warnings ?? [], ...(isPart && { notDerived: ['model'] }) }
 }
 
 function textIn({ environment, place }: CommandLine, names: readonly string[]): Sourced<string> | undefined {

@@ -23,8 +23,11 @@ export interface RunContext {
 export interface WorkloadReading {
   /** Only what is written; what follows from it is worked out in one place for all frameworks. */
   readonly workload: Workload
-  /** What the other values do not give: steps where the batch grows, tokens where the training text is generated. */
-  readonly notDerived?: readonly ('steps' | 'tokens')[]
+  /**
+   * What the other values do not give: steps where the batch grows, tokens where the training text is generated, the model's size
+   * where only a part of it is named.
+   */
+  readonly notDerived?: readonly ('steps' | 'tokens' | 'model')[]
   /** What an epoch goes through: each sample of the data set once, or its text packed into full sequences; absent = not known. */
   readonly epochOf?: 'samples' | 'packed-text'
   /** Where the data lies; its name may hint at a public data set. */

@@ -41,6 +41,14 @@ describe('TensorFlow', () => {
     })
   })
 
+  test('a backbone is part of a network whose size nobody says', () => {
+    const sized = (variable: string) =>
+      readScript('python train.py', { variables: { TF_CONFIG: '{}', EPOCHS: '3', [variable]: 'tiny-1b' } }).workloads[0]
+    expect(sized('BACKBONE')?.modelName?.value).toBe('tiny-1b')
+    expect(sized('BACKBONE')?.model).toBeUndefined()
+    expect(sized('MODEL')?.model?.value.name).toBe('tiny-1b')
+  })
+
   test('variables mean nothing to any other program', () => {
     expect(readScript('python train.py', { variables: { EPOCHS: '30' } }).workloads).toEqual([])
   })

@@ -316,78 +316,6 @@ export const KINDS: readonly Kind[] = [
   },
 ]
 
-/** Kinds without pods of their own, by group; `*` is the whole group. */
-const WITHOUT_PODS: Readonly<Record<string, readonly string[]>> = {
-  '': [
-    'ConfigMap',
-    'Endpoints',
-    'Event',
-    'LimitRange',
-    'Namespace',
-    'Node',
-    'PersistentVolume',
-    'PersistentVolumeClaim',
-    'PodTemplate',
-    'ResourceQuota',
-    'Secret',
-    'Service',
-    'ServiceAccount',
-  ],
-  apps: ['ControllerRevision'],
-  'keda.sh': ['ScaledObject', 'TriggerAuthentication', 'ClusterTriggerAuthentication'],
-  'trainer.kubeflow.org': ['TrainingRuntime', 'ClusterTrainingRuntime'],
-  'argoproj.io': ['AppProject', 'Application', 'ApplicationSet', 'EventBus', 'EventSource', 'WorkflowEventBinding'],
-  'serving.kserve.io': [
-    'ServingRuntime',
-    'ClusterServingRuntime',
-    'ClusterStorageContainer',
-    'InferenceGraph',
-    'LLMInferenceServiceConfig',
-    'LocalModelCache',
-    'LocalModelNodeGroup',
-  ],
-  // Seldon Core 2 loads models into the pods of a Server.
-  'mlops.seldon.io': ['Experiment', 'Model', 'Pipeline', 'SeldonConfig', 'SeldonRuntime', 'ServerConfig'],
-  'kubeflow.org': ['WorkspaceKind', 'Profile', 'PodDefault', 'PVCViewer'],
-  'apps.nvidia.com': ['NIMCache', 'NIMBuild'],
-  'networking.internal.knative.dev': ['*'],
-  'eventing.knative.dev': ['*'],
-  'kueue.x-k8s.io': ['*'],
-  'scheduling.volcano.sh': ['*'],
-  'scheduling.x-k8s.io': ['*'],
-  'admissionregistration.k8s.io': ['*'],
-  'apiextensions.k8s.io': ['*'],
-  'apiregistration.k8s.io': ['*'],
-  'autoscaling.k8s.io': ['*'],
-  autoscaling: ['*'],
-  'bitnami.com': ['SealedSecret'],
-  'cert-manager.io': ['*'],
-  'certificates.k8s.io': ['*'],
-  'coordination.k8s.io': ['*'],
-  'discovery.k8s.io': ['*'],
-  'events.k8s.io': ['*'],
-  'external-secrets.io': ['*'],
-  'flowcontrol.apiserver.k8s.io': ['*'],
-  'gateway.networking.k8s.io': ['*'],
-  'karpenter.k8s.aws': ['*'],
-  'karpenter.sh': ['*'],
-  'kustomize.config.k8s.io': ['*'],
-  'monitoring.coreos.com': ['ServiceMonitor', 'PodMonitor', 'PrometheusRule', 'Probe', 'ScrapeConfig'],
-  'networking.istio.io': ['*'],
-  'networking.k8s.io': ['*'],
-  'node.k8s.io': ['*'],
-  policy: ['*'],
-  'rbac.authorization.k8s.io': ['*'],
-  'gpu.resource.nvidia.com': ['*'],
-  'resource.k8s.io': ['*'],
-  'resource.nvidia.com': ['*'],
-  'scheduling.k8s.io': ['*'],
-  'security.istio.io': ['*'],
-  'snapshot.storage.k8s.io': ['*'],
-  'storage.k8s.io': ['*'],
-  'traefik.io': ['*'],
-}
-
 /** The row of a kind: names such as Job or Workload are used by several groups. */
 export function findKind(group: string, kind: string): Kind | undefined {
   return KINDS.find(row => row.kind === kind && row.group === group)
@@ -397,10 +325,4 @@ export function findKind(group: string, kind: string): Kind | undefined {
 export function titleOf({ group, kind }: Pick<Kind, 'group' | 'kind'>): string {
   const first = KINDS.find(row => row.kind === kind)
   return first === undefined || first.group === group ? kind : `${kind} (${group})`
-}
-
-/** Whether objects of this kind are known to run no pods. */
-export function runsNoPods(group: string, kind: string): boolean {
-  const kinds = WITHOUT_PODS[group] ?? []
-  return kinds.includes('*') || kinds.includes(kind)
 }

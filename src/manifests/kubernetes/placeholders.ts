@@ -9,7 +9,15 @@ const GO_TEMPLATE =
 const BRACES = /\{\{-?\s*(.*?)\s*-?\}\}/gs
 const VARIABLE = /\$\{([A-Za-z_]\w*)[^}]*\}/g
 /** Parts whose text belongs to programs: braces and variables there mean something to them. */
-const PROGRAM_TEXT: ReadonlySet<string> = new Set(['command', 'args', 'source', 'env', 'data', 'annotations'])
+const PROGRAM_TEXT: ReadonlySet<string> = new Set([
+  'command',
+  'args',
+  'source',
+  'manifest',
+  'env',
+  'data',
+  'annotations',
+])
 const SHOWN_PLACEHOLDERS = 12
 
 /** What is wrong with a text that is no YAML: its placeholders, where it is a template, or else the error itself. */

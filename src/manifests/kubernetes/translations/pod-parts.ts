@@ -34,8 +34,20 @@ export function countOf(value: unknown): number | undefined {
 
 /** Fields of a pod's spec that stand among others, in a mapping of another kind. */
 export function podFieldsOf(object: KubernetesObject, path: DocumentPath): Entry {
-  const fields = Object.entries(mappingOf(object, path)).filter(([key]) => podSpecFields.includes(key))
+  const fields = Object.entries(mappingOf(object, path))
+    .filter(([key]) => podSpecFields.includes(key))
+    .map(([key, value]) => [key, key === 'initContainers' ? ownFields(value) : value])
   return { at: ['spec'], from: [...object.path, ...path], value: Object.fromEntries(fields) }
+}
+
+/** Init containers without the fields that only their template's controller knows, as Argo's mirrorVolumeMounts. */
+function ownFields(containers: unknown): unknown {
+  if (!Array.isArray(containers)) return containers
+  return containers.map(container => (isMapping(container) ? containerValue(container) : container))
+}
+
+function containerValue(value: Mapping): Mapping {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => containerFields.includes(key)))
 }
 
 /** One container of a pod, from those fields of another mapping that a container has. */
@@ -43,6 +55,5 @@ export function containerEntry(
   index: number,
   { value, ...part }: Omit<Entry, 'at' | 'value'> & { readonly value: Mapping },
 ): Entry {
-  const fields = Object.entries(value).filter(([key]) => containerFields.includes(key))
-  return { at: ['spec', 'containers', index], ...part, value: Object.fromEntries(fields) }
+  return { at: ['spec', 'containers', index], ...part, value: containerValue(value) }
 }

@@ -7,6 +7,7 @@ import type { EstimateOptions } from './commands/estimate.ts'
 import type { HookAction, HookRunOptions } from './commands/hook.ts'
 import type { LearnOptions } from './commands/learn.ts'
 import type { PolicyTestOptions } from './commands/policy.ts'
+import type { RunsImportOptions } from './commands/runs.ts'
 import type { SubmitOptions } from './commands/submit.ts'
 import { GpufareError, InputError } from './errors.ts'
 import { plainLines } from './escaping.ts'
@@ -25,6 +26,8 @@ export interface Commands {
   learn(logs: readonly string[], options: LearnOptions): Promise<number>
   policyTest(files: readonly string[], options: PolicyTestOptions): Promise<number>
   policyExplain(rule: string | undefined, options: { readonly color: boolean }): Promise<number>
+  runsImport(paths: readonly string[], options: RunsImportOptions): Promise<number>
+  runsList(file: string | undefined, options: { readonly all?: true }): Promise<number>
 }
 
 /** A command's file is imported when it is called: no other command waits for it. */
@@ -39,6 +42,8 @@ const importedWhenCalled: Commands = {
   learn: async (...given) => (await import('./commands/learn.ts')).learn(...given),
   policyTest: async (...given) => (await import('./commands/policy.ts')).policyTest(...given),
   policyExplain: async (...given) => (await import('./commands/policy.ts')).policyExplain(...given),
+  runsImport: async (...given) => (await import('./commands/runs.ts')).runsImport(...given),
+  runsList: async (...given) => (await import('./commands/runs.ts')).runsList(...given),
 }
 
 /** Runs what was typed (`words` follow the program's name) and answers with the exit code. */
@@ -77,6 +82,12 @@ export async function run(words: readonly string[], commands: Commands = importe
     },
     policyExplain: async (rule, options) => {
       exitCode = await commands.policyExplain(rule, options)
+    },
+    runsImport: async (paths, options) => {
+      exitCode = await commands.runsImport(paths, options)
+    },
+    runsList: async (file, options) => {
+      exitCode = await commands.runsList(file, options)
     },
   })
   try {
@@ -127,6 +138,8 @@ interface Actions {
   learn(logs: string[], options: LearnOptions): Promise<void>
   policyTest(files: string[], options: PolicyTestOptions): Promise<void>
   policyExplain(rule: string | undefined, options: { readonly color: boolean }): Promise<void>
+  runsImport(paths: string[], options: RunsImportOptions): Promise<void>
+  runsList(file: string | undefined, options: { readonly all?: true }): Promise<void>
 }
 
 /** Everything that can be typed. */
@@ -197,6 +210,7 @@ function commandLine(actions: Actions): Command {
   budgetCommand(program.command('budget'), actions)
   learnCommand(program.command('learn'), actions)
   policyCommand(program.command('policy'), actions)
+  runsCommand(program.command('runs'), actions)
   return program
 }
 
@@ -335,6 +349,42 @@ function learnCommand(command: Command, actions: Actions): void {
     .action(actions.learn)
 }
 
+function runsCommand(command: Command, actions: Actions): void {
+  command
+    .summary('keep earlier runs, which runtimes are known by')
+    .description('Keeps earlier runs in a small file beside the code, and shows what is known.')
+    .addHelpText('after', examples(['gpufare runs import --sacct', 'gpufare runs list']))
+  command
+    .command('import')
+    .description(
+      'Reads runs of sacct -P, sacct --json, CSV, MLflow or W&B, or asks sacct where no file is named, and adds them to the file of runs. Names are kept as digests.',
+    )
+    .argument('[file...]', 'files or folders of runs; - reads standard input')
+    .option('--sacct', 'ask sacct for your own runs as well')
+    .addOption(new Option('--since <days>', 'days that sacct is asked for, 90 if left out').argParser(readDays))
+    .option('--user <name>', 'ask sacct for the runs of this user')
+    .option('--names', 'keep names of jobs, users and accounts as they are')
+    .option('--output <file>', 'the file of runs', '.gpufare/runs.csv')
+    .addHelpText(
+      'after',
+      examples(['gpufare runs import', 'gpufare runs import runs.txt mlruns/', 'sacct -P ... | gpufare runs import -']),
+    )
+    .action(actions.runsImport)
+  command
+    .command('list')
+    .description('Shows what is known of earlier runs, the most frequent names first.')
+    .argument('[file]', 'the file of runs; .gpufare/runs.csv if left out')
+    .option('--all', 'show every name')
+    .addHelpText('after', examples(['gpufare runs list']))
+    .action(actions.runsList)
+}
+
+function readDays(text: string): number {
+  const days = Number(text)
+  if (!Number.isInteger(days) || days < 1) throw new InvalidArgumentError('a number of days is expected, such as 30')
+  return days
+}
+
 function policyCommand(command: Command, actions: Actions): void {
   command
     .summary('explain the rules of policies, and test a policy on examples')
@@ -421,6 +471,8 @@ export function helpTexts(): Readonly<Record<string, string>> {
     learn: unused,
     policyTest: unused,
     policyExplain: unused,
+    runsImport: unused,
+    runsList: unused,
   })
   const texts: Record<string, string> = {}
   for (const command of [program, ...program.commands]) {

@@ -27,6 +27,8 @@ async function type(typed: string) {
     learn: record('learn'),
     policyTest: record('policyTest'),
     policyExplain: record('policyExplain'),
+    runsImport: record('runsImport'),
+    runsList: record('runsList'),
   }
   const { exitCode, stderr, stdout } = await withoutStreams(() => run(words(typed), commands))
   return { called, exitCode, stderr, stdout }
@@ -159,6 +161,12 @@ describe('what is typed reaches budget, learn and policy', () => {
       'policy test a.yaml b.yaml --policy p.yaml',
       ['policyTest', ['a.yaml', 'b.yaml'], { color: true, policy: 'p.yaml' }],
     ],
+    ['runs import', ['runsImport', [], { output: '.gpufare/runs.csv' }]],
+    [
+      'runs import a.txt mlruns --names',
+      ['runsImport', ['a.txt', 'mlruns'], { output: '.gpufare/runs.csv', names: true }],
+    ],
+    ['runs list', ['runsList', undefined, {}]],
     ['policy explain', ['policyExplain', undefined, { color: true }]],
     ['policy explain job-cost --no-color', ['policyExplain', 'job-cost', { color: false }]],
   ])('gpufare %s', async (typed, called) => {
@@ -263,6 +271,8 @@ describe('a failure ends with its own exit code', () => {
         learn: fails,
         policyTest: fails,
         policyExplain: fails,
+        runsImport: fails,
+        runsList: fails,
       }),
     )
     expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: 'gpufare: over the limit\n' })

@@ -2,6 +2,7 @@ import { GpufareError } from '../errors.ts'
 import type { EarlierRun } from '../history/earlier-run.ts'
 import { digestOf } from './digest.ts'
 import { clockSeconds, countOfTres, gpusOfTres, limitOf, positive, stateOf, timeSeconds } from './fields.ts'
+import { joinRecords, type RunRecord } from './records.ts'
 import type { ReadRuns, RunFormat } from './run-format.ts'
 
 /** Columns whose text is the user's own: a delimiter or a line break in it is not quoted. */
@@ -19,16 +20,16 @@ export function readSacct(text: string): ReadRuns {
   const head = headOf(text)
   if (head === undefined)
     throw new GpufareError('this is no output of sacct with its head line', 2, 'ask sacct with -P and without -n')
-  const runs = new Map<string, EarlierRun>()
+  const records: RunRecord[] = []
   let skipped = 0
   for (const cells of rowsOf(text, head)) {
     const row = new SacctRow(head.columns, cells)
     if (row.isStep || row.isWaiting) continue
     const run = runOf(row)
     if (run === undefined) skipped++
-    else addTo(runs, row, run)
+    else records.push({ run, cluster: row.cell('Cluster'), isComponent: row.id.includes('+') })
   }
-  return { runs: [...runs.values()], skipped }
+  return { runs: joinRecords(records), skipped }
 }
 
 interface Head {
@@ -52,6 +53,7 @@ function headOf(text: string): Head | undefined {
 
 /** Cells of each row. A row with a line break in a name goes on in the next line; a delimiter in one makes too many cells. */
 function* rowsOf(text: string, { columns, delimiter, width }: Head): Generator<readonly string[]> {
+  const endsFree = freeText.includes(columns.at(-1) ?? '')
   let begun: string | undefined
   let first = true
   for (const line of text.split(/\r?\n/)) {
@@ -60,7 +62,9 @@ function* rowsOf(text: string, { columns, delimiter, width }: Head): Generator<r
       continue
     }
     const whole = begun === undefined ? line : `${begun}\n${line}`
-    if (whole.trim() === '') continue
+    // The rest of a name with a line break that stands last.
+    const isRest = begun === undefined && endsFree && !line.includes(delimiter)
+    if (whole.trim() === '' || isRest) continue
     const cells = whole.split(delimiter)
     if (cells.length < width && !isOver(cells, columns)) begun = whole
     else {
@@ -157,7 +161,7 @@ function runOf(row: SacctRow): EarlierRun | undefined {
   const submitLineDigest = digestOf(row.cell('SubmitLine'))
   const workDirDigest = digestOf(row.cell('WorkDir'))
   return {
-    id: row.id,
+    id: row.id.replace(/\+\d+$/, ''),
     name: row.cell('JobName'),
     user: row.cell('User').toLowerCase(),
     account: row.cell('Account').toLowerCase(),
@@ -174,25 +178,5 @@ function runOf(row: SacctRow): EarlierRun | undefined {
     ...gpusOfTres(tres),
     ...(submitLineDigest !== undefined && { submitLineDigest }),
     ...(workDirDigest !== undefined && { workDirDigest }),
-  }
-}
-
-/** The last record of a job that was requeued counts; components of a heterogeneous job (`442+0`) are one run. */
-function addTo(runs: Map<string, EarlierRun>, row: SacctRow, run: EarlierRun): void {
-  const [whole = '', component] = run.id.split('+')
-  const key = `${row.cell('Cluster')} ${whole} ${run.submitSeconds}`
-  const other = runs.get(key)
-  if (component === undefined || other === undefined) runs.set(key, { ...run, id: whole })
-  else runs.set(key, together(other, run))
-}
-
-function together(a: EarlierRun, b: EarlierRun): EarlierRun {
-  return {
-    ...a,
-    gpus: a.gpus + b.gpus,
-    ...(a.nodes !== undefined && b.nodes !== undefined && { nodes: a.nodes + b.nodes }),
-    ...(a.cpus !== undefined && b.cpus !== undefined && { cpus: a.cpus + b.cpus }),
-    endSeconds: Math.max(a.endSeconds, b.endSeconds),
-    elapsedSeconds: Math.max(a.elapsedSeconds, b.elapsedSeconds),
   }
 }

@@ -121,6 +121,9 @@ export class RunHistory {
     const views = viewsOf(request, alike, this.siteExpects(request))
     const circumstances = circumstancesOf(request, alike)
     const promised = this.ranges.promise(new Cumulative(this.mixture.blend(views, circumstances)))
+    const longest = chosenLimit(request) ?? Infinity
+    const secondsOf = (log: number) => Math.min(longest, Math.exp(log))
+    const seconds = { p10: secondsOf(promised.p10), p50: secondsOf(promised.p50), p90: secondsOf(promised.p90) }
     const all = alikeAmong(runs.all, asked)
     const chance = limitChance(
       request,
@@ -129,8 +132,8 @@ export class RunHistory {
     )
     const ofName = alike.filter(({ known }) => nameIsAlike(asked, known)).length
     const forecast: Forecast = {
-      seconds: { p10: Math.exp(promised.p10), p50: Math.exp(promised.p50), p90: Math.exp(promised.p90) },
-      narrow: promised.p90 - promised.p10 <= Math.LN2 + 1e-9,
+      seconds,
+      narrow: seconds.p90 <= 2 * seconds.p10 * (1 + 1e-9),
       ...(chance !== undefined && { limitChance: chance }),
       ...endings(all),
       runs: alike.length,

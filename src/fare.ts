@@ -101,6 +101,7 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
       ...withIdleCost(withCpuMachine(warnings, job, asWritten, tables.prices), job, asWritten),
       ...adviseOn(job, workloads, asWritten?.runtime),
       ...limitWarnings(asWritten),
+      ...looseLimit(job, asWritten),
       ...sessionWarnings(job, session, config.currency),
     ],
   }
@@ -181,4 +182,21 @@ function limitWarnings(asWritten: Quote | undefined): readonly Warning[] {
   return [
     { code, text: `the run needs about ${need}, the time limit stops it after ${limit}: this job is one part of it` },
   ]
+}
+
+/** A time limit that is so many times the estimate bounds nothing any more. */
+const LOOSE = 10
+
+/** What a run that hangs until its far time limit costs over what it needs. */
+function looseLimit(job: Job, asWritten: Quote | undefined): readonly Warning[] {
+  const { runtime, limitUsd, cost } = asWritten ?? {}
+  if (runtime === undefined || runtime.basis === 'limit' || limitUsd === undefined || cost?.kind !== 'range') return []
+  const limits = job.roles.flatMap(role => (role.limitSpansTasks === true ? [] : (role.timeLimitSeconds ?? [])))
+  const [longest] = [...limits].sort((a, b) => b.value - a.value)
+  const times = (longest?.value ?? 0) / runtime.seconds.p50
+  if (longest === undefined || times < LOOSE) return []
+  const need = formatDuration(runtime.seconds.p50)
+  const text = `the time limit of ${formatDuration(longest.value)} is ${Math.floor(times)} times the ${need} that the run needs: if it hangs, ${formatMoney(limitUsd - cost.usd.p50)} more are at risk`
+  const place = 'place' in longest.origin ? { place: longest.origin.place } : {}
+  return [{ code: 'time-limit-too-long', text, ...place }]
 }

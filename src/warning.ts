@@ -33,6 +33,7 @@ export type WarningCode =
   | 'no-gang'
   | 'cpu-work'
   | 'time-limit-too-short-to-judge'
+  | 'time-limit-too-long'
   | 'recurring'
   | 'external-file-missing'
   | 'default-filled'

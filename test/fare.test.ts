@@ -55,6 +55,18 @@ describe('what is paid and not used', () => {
   })
 })
 
+describe('a time limit far beyond the estimate', () => {
+  test('says what a run that hangs would cost more', () => {
+    // An hour of 8 GPUs is $16, five minutes of it $1.33.
+    const [text] = textsOf('time-limit-too-long', '--gres=gpu:h100:8', '#GPUFARE runtime=5m\npython train.py')
+    expect(text).toMatch(/^the time limit of 1h00m is 12 times the 5m.* that the run needs: if it hangs, \$15 more/)
+  })
+
+  test('and nothing of one that is only wide', () => {
+    expect(textsOf('time-limit-too-long', '--gres=gpu:h100:8', '#GPUFARE runtime=10m\npython train.py')).toEqual([])
+  })
+})
+
 describe('pods that nothing starts together', () => {
   const own = {
     ...emptyConfig,

@@ -251,4 +251,38 @@ describe('public data', () => {
     expect(run?.steps).toMatchObject({ value: 7, origin: { kind: 'manifest' } })
     expect(run?.samples).toBeUndefined()
   })
+
+  const trainer = '--model_name_or_path tiny-1b --per_device_train_batch_size 4 --num_train_epochs 2'
+  test.each([
+    ['each sample once', `python run_glue.py --dataset_name tiny-images ${trainer}`, 500],
+    [
+      'text that is joined: 8,192 tokens in sequences of 512',
+      `python run_clm.py --dataset_name lab/tiny-text --dataset_config_name raw --block_size 512 ${trainer}`,
+      8,
+    ],
+    [
+      'text that is packed',
+      `python sft.py --dataset_name lab/tiny-text --dataset_config raw --packing --max_seq_length 512 ${trainer}`,
+      8,
+    ],
+    [
+      'joined text of which no tokens are known',
+      `python run_clm.py --dataset_name tiny-images --block_size 512 ${trainer}`,
+      undefined,
+    ],
+    [
+      'answers that are generated',
+      `python grpo.py --dataset_name tiny-images --num_generations 8 ${trainer}`,
+      undefined,
+    ],
+    [
+      'another configuration of the data',
+      `python run_clm.py --dataset_name lab/tiny-text --dataset_config_name other --block_size 512 ${trainer}`,
+      undefined,
+    ],
+  ])('the Trainer: %s', (_, script, steps) => {
+    const run = read(script)
+    expect(run?.steps?.value).toBe(steps)
+    expect(run?.steps?.origin.kind).toBe(steps === undefined ? undefined : 'assumed')
+  })
 })

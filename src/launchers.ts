@@ -145,6 +145,21 @@ const LAUNCHERS: readonly Launcher[] = [
     startsPython: true,
   },
   {
+    names: ['paddle.distributed.launch', 'fleetrun'],
+    switches: ['help', 'h'],
+    nodes: ['nnodes'],
+    processesPerNode: ['nproc-per-node'],
+    startsPython: true,
+  },
+  {
+    names: ['colossalai'],
+    subcommands: ['run'],
+    switches: ['help', 'h', 'm'],
+    nodes: ['num-nodes'],
+    processesPerNode: ['nproc-per-node'],
+    startsPython: true,
+  },
+  {
     names: ['singularity', 'apptainer'],
     subcommands: ['exec', 'run'],
     valued: CONTAINER_VALUED,

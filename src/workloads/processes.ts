@@ -24,7 +24,11 @@ export function peersOf(roles: readonly Role[]): Peers {
 }
 
 /** Launchers that start one process for each GPU they are to use. */
-const ONE_PROCESS_A_GPU = ['torchrun', 'accelerate', 'deepspeed', 'horovodrun', 'composer']
+const ONE_PROCESS_A_GPU = ['torchrun', 'accelerate', 'deepspeed', 'horovodrun', 'composer', 'paddle', 'fleetrun']
+/** Launchers that are told of other machines by variables or a list of hosts. */
+const TOLD_OF_MACHINES = ['composer', 'paddle', 'fleetrun', 'colossalai']
+/** Launchers that take every GPU of the machine where they are told no number. */
+const TAKES_ALL_GPUS = ['composer', 'paddle', 'fleetrun']
 
 /** The launch that says how many processes run: the innermost that counts. */
 export function countingLaunch(commandLine: CommandLine): Launch | undefined {
@@ -64,7 +68,7 @@ export function countProcesses(commandLine: CommandLine, peers: Peers): Sourced<
   const included = launch.launcher === 'deepspeed' ? includedGpus(launch) : undefined
   if (included !== undefined) return counted(included, `${included} GPUs included`)
   const gpusOnNode = gpusOnMachine(commandLine, peers)
-  const perNode = processesPerNode ?? (takesAllGpus(launch) ? gpusOnNode : undefined)
+  const perNode = processesPerNode ?? listedGpus(launch) ?? (takesAllGpus(launch) ? gpusOnNode : undefined)
   const machines = nodes ?? machinesWithoutWord(launch, peers)
   if (perNode === undefined || perNode === 0 || machines === undefined) return undefined
   return counted(machines * perNode, `${machines} nodes x ${perNode} processes`)
@@ -100,6 +104,13 @@ function visibleGpus({ environment }: CommandLine): number | undefined {
 
 const deviceList = /^\d+(,\d+)*$/
 
+/** GPUs of Paddle's `--gpus 0,1,2,3`. */
+function listedGpus(launch: Launch): number | undefined {
+  const isPaddle = /^(paddle|fleetrun)$/.test(launch.launcher)
+  const listed = isPaddle ? launchOption(launch, ['gpus', 'devices']) : undefined
+  return listed !== undefined && /^\d+(,\d+)*$/.test(listed) ? listed.split(',').length : undefined
+}
+
 /** GPUs of `--include localhost:0,1@host2:0`; undefined where it is not given or names hosts without their GPUs. */
 function includedGpus(launch: Launch): number | undefined {
   const hosts = launchOption(launch, ['include'])?.split('@') ?? []
@@ -115,15 +126,14 @@ function takesAllGpus(launch: Launch): boolean {
   if (launch.launcher === 'accelerate') {
     return launchOption(launch, ['num-processes']) === undefined && launchOption(launch, ['config-file']) === undefined
   }
-  if (launch.launcher === 'composer') return true
+  if (TAKES_ALL_GPUS.includes(launch.launcher)) return true
   return launch.launcher === 'deepspeed' && launchOption(launch, ['num-gpus', 'include']) === undefined
 }
 
 function machinesWithoutWord(launch: Launch, peers: Peers): number | undefined {
   if (launch.launcher === 'deepspeed') return launchOption(launch, ['hostfile']) === undefined ? 1 : peers.machines
   if (launch.launcher === 'accelerate') return launchOption(launch, ['num-machines']) === undefined ? 1 : undefined
-  // composer is told of other machines by variables.
-  if (launch.launcher === 'composer') return peers.machines === 1 ? 1 : undefined
+  if (TOLD_OF_MACHINES.includes(launch.launcher)) return peers.machines === 1 ? 1 : undefined
   // An elastic range or a variable: the machines that were asked for are the ones it gets.
   return launch.launcher === 'torchrun' ? peers.machines : undefined
 }

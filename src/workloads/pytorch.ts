@@ -311,6 +311,8 @@ function frameworkOf(
   if (!/\.py$/.test(commandLine.program)) return undefined
   const launcher = countingLaunch(commandLine)?.launcher ?? ''
   if (launcher === 'horovodrun' || hasFlag(flags, HOROVOD)) return said('horovod')
+  if (/^(paddle|fleetrun)$/.test(launcher)) return said('paddlepaddle')
+  if (launcher === 'colossalai') return said('colossal-ai')
   if (['torchrun', 'accelerate', 'deepspeed'].includes(launcher)) return said('pytorch')
   if (hasFlag(flags, PARAMETER_SERVERS)) return said('tensorflow')
   if (launcher === 'mpirun') return undefined

@@ -1,6 +1,6 @@
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Checkpointing } from '../workload.ts'
-import { type Flags, findFlag, known, numberFlag, readBoolean, switchFlag, textFlag } from './flags.ts'
+import { type Flags, findFlag, known, numberFlag, positiveFlag, readBoolean, switchFlag, textFlag } from './flags.ts'
 
 /** What a framework does where nobody says it. */
 export interface CheckpointHabit {
@@ -29,6 +29,31 @@ export function trainerCheckpoint(
     content: weightsOnly && sourced(weightsOnly.value ? 'weights' : 'full', weightsOnly.origin),
     resumes:
       resumption(flags, ['resume-from-checkpoint', 'auto-resume-from-checkpoints']) ?? habit(flags, resumesAlone),
+  })
+}
+
+/** Names whose unit and meaning are plain, whatever program takes them; those of Lightning's callbacks stand at a path's end. */
+const PLAIN = {
+  steps: /^(save|checkpointing|checkpoint|ckpt)-(every-n-)?(steps|iters|iterations)$|(^|\.)every-n-train-steps$/,
+  epochs: /^(save|checkpoint|ckpt)-(every-n-)?epochs$|\.every-n-epochs$/,
+  folder: /^(checkpoint|ckpt|checkpoints|save)-(dir|folder)$|^save-path$|\.dirpath$|^trainer\.default-root-dir$/,
+  resumes: /^(resume|auto-resume|resume-from|resume-from-checkpoint|ckpt-path|trainer\.resume-from-checkpoint)$/,
+}
+
+/** What any training program is told to keep; Lightning saves at the end of each epoch unless it is told otherwise. */
+export function plainCheckpoint(flags: Flags, isLightning: boolean): Checkpointing | undefined {
+  const nameOf = (pattern: RegExp) => flags.list.flatMap(({ name }) => (pattern.test(name) ? name : []))
+  const steps = known(positiveFlag(flags, nameOf(PLAIN.steps)))
+  const epochs = known(positiveFlag(flags, nameOf(PLAIN.epochs)))
+  const isOff = known(switchFlag(flags, ['trainer.enable-checkpointing', 'enable-checkpointing']))?.value === false
+  const habit = sourced(1, { kind: 'assumed', reason: 'Lightning saves at the end of each epoch' })
+  const savesAlone = isLightning && !isOff && steps === undefined
+  return asCheckpoint({
+    intervalSteps: steps,
+    intervalEpochs: epochs ?? (savesAlone ? habit : undefined),
+    destination: isOff ? undefined : destinationOf(flags, nameOf(PLAIN.folder)),
+    content: undefined,
+    resumes: resumption(flags, nameOf(PLAIN.resumes)),
   })
 }
 

@@ -6,6 +6,7 @@ import type { Warning } from '../warning.ts'
 import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
 import { batchesOf } from './batch-meaning.ts'
+import { plainCheckpoint } from './checkpoints.ts'
 import { namesConfigFile } from './config-files.ts'
 import { pathsOf } from './configured.ts'
 import {
@@ -146,9 +147,9 @@ export const pytorch: WorkloadReader = {
     const hasLength = known(given.steps) !== undefined || epochs !== undefined
     const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)
     if (purpose === 'other' || (purpose === 'train' && !hasLength && (!hasBatch || isImage))) return undefined
-    const isLightning = usesLightning(typed)
-    const { processes, warnings } = processesOf(typed, commandLine, context, isLightning)
-    const framework = frameworkOf(typed, commandLine, isLightning, program)
+    const isLightning = usesLightning(flags)
+    const { processes, warnings } = processesOf(isLightning ? flags : typed, commandLine, context, isLightning)
+    const framework = frameworkOf(isLightning ? flags : typed, commandLine, isLightning, program)
     // Horovod's ranks and Lightning's devices each read batches of their own.
     const hasHabit = isLightning || framework?.value === 'horovod'
     const isShared = hasHabit ? false : program && batchIsShared(program)
@@ -174,6 +175,7 @@ export const pytorch: WorkloadReader = {
         loraRank: known(given.loraRank),
         optimizer: given.optimizer,
         compiled: known(switchFlag(flags, ['compile', 'torch-compile'])),
+        checkpoint: isTraining ? plainCheckpoint(flags, isLightning) : undefined,
         processes,
       }),
     }

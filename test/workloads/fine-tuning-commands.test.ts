@@ -10,8 +10,8 @@ function compare(script: string, values: Record<string, unknown>, setting: Setti
   expect(Object.fromEntries(Object.keys(values).map(key => [key, all[key]]))).toEqual(values)
 }
 
-function checkpointOf(script: string): Record<string, unknown> {
-  const { checkpoint = {} } = readScript(script).workloads[0] ?? {}
+function checkpointOf(script: string, setting: Setting = {}): Record<string, unknown> {
+  const { checkpoint = {} } = readScript(script, setting).workloads[0] ?? {}
   return Object.fromEntries(Object.entries(checkpoint).map(([key, said]) => [key, said.value]))
 }
 
@@ -213,4 +213,47 @@ describe('libraries on top of the Trainer', () => {
       { framework: 'trl', generates: true },
     ],
   ])('%s', (_, script, values, setting) => compare(script, values, setting))
+})
+
+describe('Lightning', () => {
+  const files = {
+    'fit.yaml':
+      'trainer:\n  devices: 4\n  max_epochs: 10\n  precision: bf16-mixed\n  accumulate_grad_batches: 2\n  callbacks:\n    - class_path: lightning.pytorch.callbacks.ModelCheckpoint\n      init_args:\n        every_n_train_steps: 500\n        dirpath: /tmp/ck\ndata:\n  batch_size: 16\nckpt_path: last\n',
+  }
+  test('its command line interface reads a file, whose batch is that of a device', () => {
+    compare(
+      'srun python main.py fit --config fit.yaml --trainer.max_steps 1000',
+      {
+        framework: 'lightning',
+        steps: 1000,
+        microBatch: 16,
+        gradientAccumulation: 2,
+        globalBatch: 128,
+        precision: 'bf16',
+        processes: 4,
+      },
+      { gpus: 4, files },
+    )
+  })
+
+  test('what it keeps', () => {
+    expect(checkpointOf('python main.py fit --config fit.yaml', { gpus: 4, files })).toEqual({
+      intervalSteps: 500,
+      destination: '/tmp/ck',
+      resumes: true,
+    })
+    const alone = 'python main.py trainer.max_epochs=3 trainer.devices=2 data.batch_size=8'
+    expect(checkpointOf(alone)).toEqual({ intervalEpochs: 1 })
+    expect(checkpointOf(`${alone} trainer.enable_checkpointing=false`)).toEqual({})
+  })
+})
+
+test('any program whose names are plain says what it keeps; a name that may count steps or epochs says nothing', () => {
+  const train = 'python train.py --epochs 3 --batch-size 8'
+  expect(checkpointOf(`${train} --save-every-n-steps 100 --checkpoint-dir $WORK/ck --resume none`)).toEqual({
+    intervalSteps: 100,
+    destination: '$WORK/ck',
+    resumes: false,
+  })
+  expect(checkpointOf(`${train} --save-every 5 --output out`)).toEqual({})
 })

@@ -61,7 +61,7 @@ function nameOfWork({ purpose, device, framework }: Workload): string {
 function amountOfWork(workload: Workload): string | undefined {
   const { steps } = workload
   // Steps that are said, and not worked out from epochs, end a run wherever it has both.
-  const isBySteps = steps !== undefined && steps.origin.kind !== 'computed'
+  const isBySteps = steps !== undefined && !['computed', 'assumed'].includes(steps.origin.kind)
   if (workload.epochs !== undefined && !isBySteps) {
     const samples = workload.samples === undefined ? '' : ` of ${formatCount(workload.samples.value)} samples`
     return `${countOf(workload.epochs.value, 'epoch')}${samples}`

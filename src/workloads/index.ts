@@ -39,7 +39,7 @@ import {
   type Peers,
   peersOf,
 } from './processes.ts'
-import { withPublicData } from './public-data.ts'
+import { explainPublicData, withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
 import { scientific } from './scientific.ts'
 import { serving } from './serving.ts'
@@ -145,6 +145,7 @@ export function readWorkloads(
     ...read.flatMap(({ reading }) => reading.warnings),
     ...read.flatMap(run => explainLaunch(run, runs)),
     ...explainDevices(job, runs),
+    ...workloads.flatMap(explainPublicData),
     ...explainRuns(workloads),
     ...explainChildJobs(job),
     ...explainCpuWork(job, { all: runs.map(commandOf), read: read.map(commandOf), isErrand: isPlainErrand }, workloads),

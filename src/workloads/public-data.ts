@@ -2,9 +2,12 @@ import type { CommandLine } from '../command-lines.ts'
 import { type Dataset, type DatasetTable, datasetOfFolder, findDataset } from '../dataset.ts'
 import { type Origin, type Sourced, sourced } from '../sourced.ts'
 import { formatCount } from '../units.ts'
+import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
 import { type Flags, findFlag, known, readBoolean, readFlags, textFlag } from './flags.ts'
 import type { WorkloadReading } from './workload-reader.ts'
+
+const TABLE = 'datasets.csv'
 
 /** Flags by which a program takes only part of a data set, or leaves some of it out. */
 const PART =
@@ -35,6 +38,17 @@ export function withPublicData(
   return epochOf === 'samples' ? withSamples(kept, dataset, share) : withTokens(kept, dataset, share)
 }
 
+/** Says that a run's length rests on a table, and which row. */
+export function explainPublicData({ samples, tokens, place }: Workload): Warning[] {
+  return [samples, tokens]
+    .flatMap((value): Warning[] => {
+      if (value?.origin.kind !== 'assumed' || !value.origin.reason.includes(TABLE)) return []
+      const text = `how much of the data is used is not said; taken is ${value.origin.reason}`
+      return [{ code: 'default-filled', text, place }]
+    })
+    .slice(0, 1)
+}
+
 function namedLike(folder: Sourced<string>): Origin {
   return { kind: 'assumed', reason: `it lies in ${folder.value}` }
 }
@@ -45,7 +59,7 @@ function saysLength({ steps, samples, tokens, epochs }: Workload): boolean {
 
 function withSamples(workload: Workload, { name, samples, source }: Dataset, share: Share): Workload {
   if (samples === undefined) return workload
-  const reason = `${share.words} of ${name}, ${formatCount(samples)} samples (datasets.csv: ${source})`
+  const reason = `${share.words} of ${name}, ${formatCount(samples)} samples (${TABLE}: ${source})`
   return { ...workload, samples: sourced(share.of(samples), { kind: 'assumed', reason }) }
 }
 
@@ -53,7 +67,7 @@ function withTokens(workload: Workload, { name, tokens, source }: Dataset, share
   const { epochs } = workload
   if (tokens === undefined || epochs === undefined) return workload
   const whole = `${share.words} of ${name}, ${formatCount(tokens.count)} tokens of ${tokens.tokenizer}`
-  const reason = `${epochs.value} epochs over ${whole} (datasets.csv: ${source})`
+  const reason = `${epochs.value} epochs over ${whole} (${TABLE}: ${source})`
   const count = Math.round(share.of(tokens.count) * epochs.value)
   return { ...workload, tokens: sourced(count, { kind: 'assumed', reason }) }
 }

@@ -221,6 +221,16 @@ describe('public data', () => {
     expect(run?.dataset?.origin).toMatchObject({ kind: 'manifest' })
   })
 
+  test('and are told of, with the row they rest on', () => {
+    const { warnings } = readScript('python train.py --dataset tiny-images --epochs 5 --batch-size 50')
+    expect(warnings).toEqual([
+      expect.objectContaining({
+        code: 'default-filled',
+        text: 'how much of the data is used is not said; taken is the training split of tiny-images, 1,000 samples (datasets.csv: made up for a test)',
+      }),
+    ])
+  })
+
   test('the name of a folder is a hint', () => {
     const run = read('python train.py --data-path /data/tiny_images/train --epochs 5 --batch-size 50')
     expect(run?.dataset).toMatchObject({ value: 'tiny-images', origin: assumed })

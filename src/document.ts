@@ -1,4 +1,5 @@
 import {
+  Composer,
   type Document,
   isAlias,
   isMap,
@@ -6,7 +7,7 @@ import {
   isSeq,
   type Node,
   type Pair,
-  parseAllDocuments,
+  Parser,
   type YAMLMap,
 } from 'yaml'
 import type * as z from 'zod'
@@ -77,7 +78,7 @@ const MAX_ALIASED_VALUES = 400_000
 export function readYaml(text: string, file: string, dialect: Dialect): readonly YamlDocument[] {
   const lines = new LineIndex(text, file)
   if (dialect === 'kubectl' && /^\uFEFF?\s*\{/.test(text)) return readJson(text, lines)
-  const documents = parseText(text, lines)
+  const documents = parseText(text, lines, dialect)
   return documents.map(document => {
     const builder = new Builder(dialect, lines)
     refuseOtherVersion(document, dialect, lines)
@@ -86,20 +87,20 @@ export function readYaml(text: string, file: string, dialect: Dialect): readonly
   })
 }
 
-function parseText(text: string, lines: LineIndex): Document.Parsed[] {
+function parseText(text: string, lines: LineIndex, dialect: Dialect): Document.Parsed[] {
   const { stackTraceLimit } = Error
   try {
     // A text that is no YAML has a fault for every character, and a trace of each is what costs time.
     Error.stackTraceLimit = 0
     // The failsafe schema leaves every scalar the text it is: what a bare word means is said below, by dialect.
-    const documents = parseAllDocuments(text, {
+    const composer = new Composer({
       schema: 'failsafe',
       merge: false,
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'silent',
     })
-    const list = Array.isArray(documents) ? documents : []
+    const list = [...composer.compose(parserOf(dialect).parse(text), false, -1)]
     const faults = list.flatMap(document => syntaxFaults(document.errors, lines))
     if (faults.length > 0) throw new InputError(faults)
     return list
@@ -111,6 +112,29 @@ function parseText(text: string, lines: LineIndex): Document.Parsed[] {
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }
+}
+
+/** What of the lexer below reads quoted texts. */
+interface QuoteLexer {
+  /** Columns that the next line has to be indented by. */
+  indentNext: number
+  parseQuotedScalar(): Generator<string, unknown>
+}
+
+/** go-yaml lets the lines of a quoted text begin in any column; `yaml` keeps to the specification and has no option for it. */
+function parserOf(dialect: Dialect): Parser {
+  const parser = new Parser()
+  if (dialect !== 'kubectl') return parser
+  const lexer: QuoteLexer = Reflect.get(parser, 'lexer')
+  const readQuoted = lexer.parseQuotedScalar
+  lexer.parseQuotedScalar = function* () {
+    const { indentNext } = this
+    this.indentNext = 0
+    const next = yield* readQuoted.call(this)
+    this.indentNext = indentNext
+    return next
+  }
+  return parser
 }
 
 function refuseOtherVersion(document: Document, dialect: Dialect, lines: LineIndex): void {

@@ -355,3 +355,20 @@ describe('schemas', () => {
     expect(faultsOf(() => check(Job, document, ['a', 0]))).toBe('job.yaml:2:11  a[0].name: text is expected, found 5')
   })
 })
+
+describe('quoted texts over several lines', () => {
+  test.each([
+    ['a:\n  b: "x\n  y"\nc: 1\n', { a: { b: 'x y' }, c: 1 }],
+    ['a:\n  b: "x\n y"\nc: 1\n', { a: { b: 'x y' }, c: 1 }],
+    ['a:\n  b: "x\ny"\nc: 1\n', { a: { b: 'x y' }, c: 1 }],
+    ["a:\n  - 'x\n\n  y\n'\n  - z\n", { a: ['x\ny ', 'z'] }],
+  ])('begin in any column for kubectl: %j', (text, value) => {
+    expect(readYaml(text, 'x.yaml', 'kubectl').map(document => document.value)).toEqual([value])
+  })
+
+  test('have to be closed all the same', () => {
+    expect(() => readYaml('a:\n  b: "x\n', 'x.yaml', 'kubectl')).toThrow(/a quote is not closed/)
+    expect(() => readYaml('a: "x\n---\nb: y"\n', 'x.yaml', 'kubectl')).toThrow(/a quote is not closed/)
+    expect(() => readYaml('a:\n  b: "x\ny"\n', 'x.yaml', 'yaml-1.2')).toThrow(/a quote is not closed/)
+  })
+})

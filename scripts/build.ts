@@ -36,6 +36,8 @@ const lateModules: Readonly<Record<string, string>> = {
   markdown: join(root, 'src/reporters/markdown.ts'),
   ora: 'ora',
   'smol-toml': 'smol-toml',
+  sqlite: 'sql.js/dist/sql-wasm-inline.js',
+  'accounting-schema': join(root, 'src/accounting/schema.ts'),
   yaml: 'yaml',
 }
 /** Node.js's own that bring the network modules with them. */

@@ -151,6 +151,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   inquirer: /^prompt\.ts$/,
   ora: /^terminal\.ts$/,
   'smol-toml': /^settings\/index\.ts$/,
+  'sql.js/dist/sql-wasm-inline.js': /^accounting\/mlflow-database\.ts$/,
   unbash: /^bash\/syntax\.ts$/,
   yaml: /^document\.ts$/,
   zod: /^(config|ledger|document)\.ts$|(^|[/-])schema\.ts$/,
@@ -318,7 +319,18 @@ describe('an extension point is a list', () => {
   })
 
   test('every extension folder has its interface and implementations', () => {
-    const folders = ['accounting', 'comments', 'logs', 'manifests', 'prices', 'reporters', 'rules', 'runtimes', 'schedulers', 'workloads']
+    const folders = [
+      'accounting',
+      'comments',
+      'logs',
+      'manifests',
+      'prices',
+      'reporters',
+      'rules',
+      'runtimes',
+      'schedulers',
+      'workloads',
+    ]
     expect(extensions.map(({ folder }) => folder).sort()).toEqual(folders)
   })
 

@@ -1,3 +1,4 @@
+import initSqlJs from 'sql.js/dist/sql-wasm-inline.js'
 import { describe, expect, test } from 'vitest'
 import { pseudonymOf, withPseudonyms } from '../../src/accounting/digest.ts'
 import { readRuns } from '../../src/accounting/index.ts'
@@ -67,6 +68,35 @@ test('a file store of MLflow; a run that goes on is none', async () => {
   const { runs, format } = await readRuns(files, 'mlruns')
   expect(format.name).toBe('MLflow')
   expect(runs).toMatchObject([{ id: 'aa', name: 'train-llama', user: 'ada', elapsedSeconds: 600, state: 'completed' }])
+})
+
+test('the database of MLflow; deleted runs and those that go on are none', async () => {
+  const sql = await initSqlJs()
+  const database = new sql.Database()
+  // The columns of MLflow's own table that are used.
+  database.run(
+    'create table runs (run_uuid text, name text, user_id text, status text, start_time bigint, end_time bigint, lifecycle_stage text)',
+  )
+  for (const row of [
+    ['aa', 'train-llama', 'FINISHED', 1_780_000_600_000, 'active'],
+    ['bb', 'train-llama', 'RUNNING', null, 'active'],
+    ['cc', 'train-llama', 'FINISHED', 1_780_000_600_000, 'deleted'],
+  ]) {
+    const [id = null, name = null, status = null, end = null, stage = null] = row
+    database.run('insert into runs values (?, ?, ?, ?, ?, ?, ?)', [
+      id,
+      name,
+      'ada',
+      status,
+      1_780_000_000_000,
+      end,
+      stage,
+    ])
+  }
+  const bytes = database.export()
+  const { runs, skipped } = await readRuns([{ path: 'mlflow.db', bytes, text: '' }], 'mlflow.db')
+  expect(runs).toMatchObject([{ id: 'aa', name: 'train-llama', user: 'ada', elapsedSeconds: 600, state: 'completed' }])
+  expect(skipped).toBe(0)
 })
 
 test('runs of W&B', async () => {

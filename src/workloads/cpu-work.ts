@@ -22,11 +22,10 @@ const PROGRAMS = new Set(
   `),
 )
 
-/** Commands that fetch or unpack data, which is work where a job does nothing else. */
+/** Commands that fetch data sets and weights, which is work where a job does nothing else. */
 const TRANSFERS: readonly RegExp[] = [
   /^(huggingface-cli|hf) (download|upload)\b/,
   /^(aws s3|s5cmd|gsutil( -\S+)*|gcloud storage|azcopy|rclone|kaggle|dvc|modelscope)\b.* ?(cp|sync|copy|rsync|mv|download|pull)\b/,
-  /^(rsync|wget|curl|aria2c|tar|unzip|pigz|gunzip|zstd|7z)\b/,
 ]
 
 /** What is made ready with a network: its latents, features, captions. */
@@ -83,7 +82,7 @@ function isForGpu(word: string): boolean {
   return GPU_OPTION.test(word) || GPU_WORD.test(word)
 }
 
-/** Whether a command moves or unpacks data. */
+/** Whether a command fetches data. */
 function isTransfer({ program, arguments: given }: CommandLine): boolean {
   const written = [baseName(program), ...given.map(word => word.written)].join(' ')
   return TRANSFERS.some(pattern => pattern.test(written))
@@ -96,10 +95,11 @@ interface Commands {
   isErrand(commandLine: CommandLine): boolean
 }
 
-/** A job on GPUs that does nothing but what CPUs do: data made ready, fetched, unpacked, results counted. */
+/** A job on GPUs that does nothing but what CPUs do: data made ready or fetched, results counted. */
 export function explainCpuWork(job: Job, { all, read, isErrand }: Commands, workloads: readonly Workload[]): Warning[] {
   const gpus = job.roles.reduce((sum, role) => sum + role.gpuCount.value, 0)
-  const works = all.filter(line => read.includes(line) || isTransfer(line))
+  // In a pod data is fetched before or beside a container that runs what its image says, which is no command line.
+  const works = all.filter(line => read.includes(line) || (job.scheduler === 'slurm' && isTransfer(line)))
   const [first] = works
   if (gpus === 0 || job.endless || first === undefined) return []
   const isOnlyThat = all.every(line => works.includes(line) || isErrand(line))

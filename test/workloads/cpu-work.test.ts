@@ -10,7 +10,7 @@ describe('a job that does nothing for which it needs a GPU', () => {
     'python tools/preprocess_data.py --input a.jsonl --workers 32',
     'srun python -m corpus.tokenize_shards --tokenizer gpt2',
     'pip install datasets\nhuggingface-cli download org/corpus --repo-type dataset',
-    'wget https://example.org/a.tar\ntar xf a.tar',
+    'aws s3 sync s3://b/data data',
     'for f in *.mp4; do ffmpeg -i $f -vf fps=2 out/%d.png; done',
     'fairseq-preprocess --source-lang de --target-lang en --workers 20',
     'bwa mem ref.fa a.fq > a.sam\nsamtools sort a.sam',
@@ -29,6 +29,7 @@ describe('a job that does nothing for which it needs a GPU', () => {
     ['it encodes on the GPU', 'ffmpeg -i a.mp4 -c:v h264_nvenc b.mp4'],
     ['it runs a network over the data', 'python prepare_latents.py --data d'],
     ['an evaluation needs the GPU', 'lm_eval --model hf --model_args pretrained=gpt2 --tasks hellaswag'],
+    ['a container may run what its image says', 'wget https://example.org/a.tar\ndocker run --gpus all lab/fit:1.3'],
     ['nothing is prepared', 'module load cuda\nnvidia-smi'],
   ])('not where %s', (_why, script) => {
     expect(saysCpuWork(script)).toBe(false)

@@ -100,7 +100,7 @@ function parseText(text: string, lines: LineIndex, dialect: Dialect): Document.P
       prettyErrors: false,
       logLevel: 'silent',
     })
-    const list = [...composer.compose(parserOf(dialect).parse(text), false, -1)]
+    const list = [...composer.compose(parserOf(dialect).parse(text))]
     const faults = list.flatMap(document => syntaxFaults(document.errors, lines))
     if (faults.length > 0) throw new InputError(faults)
     return list
@@ -150,7 +150,7 @@ function readJson(text: string, lines: LineIndex): readonly YamlDocument[] {
     const chunk = text.slice(start, end)
     const value = parseJson(chunk, start, lines)
     const nodes = () => {
-      const [document] = parseText(chunk, lines)
+      const [document] = parseText(chunk, lines, 'yaml-1.2')
       const builder = new Builder('yaml-1.2', lines)
       if (document?.contents != null) builder.build(document.contents)
       return { root: document?.contents ?? null, builder }

@@ -163,7 +163,7 @@ function trainingValues(
     optimizer: taken(said(given.optimizer, table.optimizer), 'optimizer', defaults),
     method: methodOf(script, flags),
     loraRank: known(given.loraRank),
-    checkpoint: checkpointOf(script, flags),
+    checkpoint: checkpointOf(script, flags, defaults),
   })
 }
 
@@ -174,10 +174,16 @@ function methodOf({ adapter = [] }: KnownScript, flags: Flags): Workload['method
     : sourced('lora', flag.origin)
 }
 
-function checkpointOf({ checkpoint = {} }: KnownScript, flags: Flags): Checkpointing | undefined {
+function checkpointOf(
+  { checkpoint = {} }: KnownScript,
+  flags: Flags,
+  defaults: Defaults | undefined,
+): Checkpointing | undefined {
+  const interval = (names: readonly string[] = []): Given<number> =>
+    positiveFlag(flags, names) ?? (hasFlag(flags, names) ? 'unknown' : undefined)
   return asCheckpoint({
-    intervalSteps: known(positiveFlag(flags, checkpoint.steps ?? [])),
-    intervalEpochs: known(positiveFlag(flags, checkpoint.epochs ?? [])),
+    intervalSteps: taken(interval(checkpoint.steps), 'intervalSteps', defaults),
+    intervalEpochs: taken(interval(checkpoint.epochs), 'intervalEpochs', defaults),
     destination: destinationOf(flags, checkpoint.folder ?? []),
     resumes: resumption(flags, checkpoint.resume ?? []),
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Setting, valuesOf } from './runs.ts'
+import { readScript, type Setting, valuesOf } from './runs.ts'
 
 type Row = [what: string, script: string, values: Record<string, unknown>, setting?: Setting]
 
@@ -209,4 +209,26 @@ describe('nnU-Net', () => {
     ['prediction', 'nnUNetv2_predict -i in -o out -d 27 -c 3d_fullres', { purpose: 'infer' }],
     ['planning', 'nnUNetv2_plan_and_preprocess -d 27', { purpose: 'other' }],
   ])('%s', (_, script, values, setting) => compare(script, values, setting))
+})
+
+describe('what a run keeps', () => {
+  const kept = (script: string, setting: Setting = {}) => readScript(script, setting).workloads[0]?.checkpoint
+
+  test('by default', () => {
+    expect(kept('yolo train data=own.yaml')?.intervalEpochs).toMatchObject({ value: 1, origin: { kind: 'assumed' } })
+    expect(kept(DETECTRON, { files: detectron })).toEqual({
+      intervalSteps: { value: 5000, origin: { kind: 'file', place: expect.objectContaining({ line: 9 }) } },
+    })
+  })
+
+  test('as said', () => {
+    expect(
+      kept(
+        'accelerate launch train_network.py --network_module networks.lora --save_every_n_epochs 2 --output_dir out',
+      ),
+    ).toMatchObject({
+      intervalEpochs: { value: 2, origin: { kind: 'manifest' } },
+      destination: { value: 'out' },
+    })
+  })
 })

@@ -64,6 +64,9 @@ export interface Defaults {
   readonly globalBatch?: number
   readonly microBatch?: number
   readonly gradientAccumulation?: number
+  /** Between two checkpoints. */
+  readonly intervalSteps?: number
+  readonly intervalEpochs?: number
   readonly modelName?: string
   readonly precision?: Precision
   readonly optimizer?: NonNullable<Workload['optimizer']>['value']

@@ -9,7 +9,10 @@ import type { LogRecord } from './records.ts'
 /** Bars of programs that nobody knows: the one that runs longest counts, epochs added up where it restarts. */
 export function genericBars(bars: readonly Bar[], records: readonly LogRecord[]): LogReading | undefined {
   const groups = [
-    ...groupedBy(bars, bar => `${bar.label.replace(/\d+/g, '#')} ${bar.unit} ${bar.total === undefined}`).values(),
+    ...groupedBy(
+      bars,
+      bar => `${bar.label.replace(/\d+/g, '#')} ${bar.unit} ${bar.label === '' ? bar.total : bar.total === undefined}`,
+    ).values(),
   ]
   const main = groups.sort((a, b) => spanOf(b) - spanOf(a) || b.length - a.length)[0]
   const [first] = main ?? []

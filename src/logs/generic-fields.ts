@@ -32,6 +32,9 @@ function pattern(text: string): RegExp {
 }
 
 const timeOfStep: readonly RegExp[] = [
+  pattern(String.raw`\btime[_ ]per[_ ]${step}\s*\((ms|s|secs?|seconds)\)${between}${number}`),
+  // value and running mean, as AverageMeter of PyTorch's examples prints a batch
+  pattern(String.raw`\b(?:batch[_ ])?time:?\s+${number}(s?)\s*\(\s*\d+\.\d+s?\s*[,)]`),
   pattern(
     String.raw`(?<![\w.])${number}\s?(ms|s|secs?|seconds?|millis(?:econds)?)\s?(?:\/|per)\s?(?:train(?:ing)?[_ ])?${step}\b`,
   ),
@@ -39,7 +42,7 @@ const timeOfStep: readonly RegExp[] = [
     String.raw`(?<![\w])(?:train(?:ing)?[_ /-]?)?${step}[_ ./-]?(?:time|duration|timing|cost|dt)(?:[_ ]?\(?(?:in )?(ms|s|secs?|seconds)\)?)?${between}${number}\s?(ms|s|secs?|seconds)?\b`,
   ),
   pattern(
-    String.raw`\b(?:avg[_ ]?|mean[_ ]?)?(?:time|sec|secs|seconds|(ms))(?:\/|[_ ]per[_ ])${step}${between}${number}\s?(ms|s|secs?|seconds)?\b`,
+    String.raw`\b(?:avg[_ ]?|mean[_ ]?)?(?:time|sec|secs|seconds|(ms))(?:\/|[_ ]per[_ ])${step}${between}(\d[\d,]*(?:\.\d+|(?=\s?m?s\b)))\s?(ms|s|secs?|seconds)?\b`,
   ),
   pattern(String.raw`\b(?:dt|batch_cost|step_s|iter_s)${between}${number}\s?(ms|s|secs?|seconds)?\b`),
 ]
@@ -68,6 +71,7 @@ const plainTime: readonly RegExp[] = [
   pattern(
     String.raw`(?<![\w/])(?:time|epoch[_ ]time|runtime)(?:[_ ]?\((?:s|sec|seconds)\))?\s*["']?[:=]\s*["']?(\d+\.\d+)(?![\d:.]|\s?ms)`,
   ),
+  pattern(String.raw`(?<![\w/])sec(?:ond)?s?\s*[:=]\s*(\d+\.\d+)(?![\d:.])`),
   pattern(String.raw`[,|]\s*(\d+(?:\.\d+)?\s?ms)\b(?!\s?/)`),
   pattern(String.raw`(?:[[(]|[-|,]\s)\s*(\d+(?:\.\d+)?\s?s(?:ec(?:onds)?)?)[\])]?\s*$`),
 ]
@@ -140,6 +144,10 @@ export function fieldsOf(text: string): Fields {
   const waited = data.exec(text)
   if (waited !== null && (waited[2] !== undefined || /\./.test(waited[1] ?? '')))
     put('dataSeconds', seconds(waited[1], waited[2]))
+  // who prints the wait for data beside a time prints both of a step
+  if (found.dataSeconds !== undefined && found.secondsPerStep === undefined && found.seconds !== undefined) {
+    put('secondsPerStep', found.seconds)
+  }
   return found
 }
 

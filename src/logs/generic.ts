@@ -14,12 +14,14 @@ import { median } from './steady-rate.ts'
 interface Sighting {
   readonly record: LogRecord
   readonly label: string
+  /** What stands before it, without its numbers: a report looks like the one before. */
+  readonly before: string
   readonly at: number
   readonly total?: number
 }
 
 const counterWords =
-  'global[_ ]?step|train(?:ing)?[_ ]step|optimi[sz]er[_ ]step|step|iteration|iter|it|batch|num_updates|updates?|mini-?batch|episode|round|generation|timesteps?|total_steps|frame|trial|ionic step|cycle|sample|i'
+  'global[_ ]?step|current[_ ]step|train(?:ing)?[_ ]step|optimi[sz]er[_ ]step|step|iteration|iter|it|batch|num_updates|updates?|mini-?batch|episode|round|generation|timesteps?|total_steps|frame|trial|ionic step|cycle|sample|i'
 const labelled = new RegExp(
   String.raw`(?<![\w.])["']?(?<label>${counterWords}|epochs?|ep)s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d)(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
   'gi',
@@ -97,26 +99,37 @@ function sightingsOf(record: LogRecord): readonly Sighting[] {
       .replace(/[_ ]/g, ' ')
       .replace(/^epochs?$|^ep$/, 'epoch')
     if (found.has(name)) continue
-    found.set(name, { record, label: name, at: whole(at), ...(total !== undefined && { total: whole(total) }) })
+    const before = shapeOf(text.slice(0, match.index))
+    found.set(name, { record, label: name, before, at: whole(at), ...(total !== undefined && { total: whole(total) }) })
   }
   for (const { groups } of text.matchAll(pairs)) {
     const [at, total] = [Number(groups?.['at']), Number(groups?.['total'])]
     if (at > total || total <= 1 || [...found.values()].some(one => one.total === total)) continue
-    found.set(`of ${total}`, { record, label: `of ${total}`, at, total })
+    found.set(`of ${total}`, { record, label: `of ${total}`, before: '', at, total })
   }
   // `Epoch: [3][10/500]`: the pair is the epoch's own counter, though the word stands before it
-  const nested = /\bepoch:?\s*\[?\s*(\d+)\s*\]?(?:\s*\/\s*(\d+)\]?)?\s*[,:|]?\s*[[(]\s*(\d+)\s*\/\s*(\d+)/i.exec(text)
+  const nested =
+    /\bepoch(?:\s?\(\w+\))?:?\s*\[?\s*(\d+)\s*\]?(?:\s*\/\s*(\d+)\]?)?\s*[,:|]?\s*[[(]\s*(\d+)\s*\/\s*(\d+)/i.exec(text)
   if (nested !== null) {
     found.set('epoch', {
       record,
       label: 'epoch',
+      before: '',
       at: Number(nested[1]),
       ...(nested[2] !== undefined && { total: Number(nested[2]) }),
     })
     const label = `of ${Number(nested[4])}`
-    found.set(label, { record, label, at: Number(nested[3]), total: Number(nested[4]) })
+    found.set(label, { record, label, before: '', at: Number(nested[3]), total: Number(nested[4]) })
   }
   return [...found.values()]
+}
+
+/** The last words of a text, numbers left out. */
+function shapeOf(text: string): string {
+  return text
+    .replace(/[\d.]+/g, '')
+    .trim()
+    .slice(-12)
 }
 
 function whole(text: string): number {
@@ -126,7 +139,10 @@ function whole(text: string): number {
 /** Of sightings with several totals those with the most frequent. */
 function mainTotal(all: readonly Sighting[]): readonly Sighting[] {
   const byTotal = [...groupedBy(all, one => one.total).values()].sort((a, b) => b.length - a.length)
-  return byTotal[0] ?? []
+  const main = byTotal[0] ?? []
+  // a line of arguments that says steps as well is no report
+  const alike = [...groupedBy(main, one => one.before).values()].sort((a, b) => b.length - a.length)[0] ?? []
+  return alike.length >= 0.6 * main.length ? alike : main
 }
 
 /** It rises from one report to the next, but for restarts. */
@@ -143,7 +159,7 @@ function scoreOf({ label, all }: { readonly label: string; readonly all: readonl
     .slice(0, 20)
     .filter(({ record }) => record.timeSeconds !== undefined || Object.keys(fieldsOf(record.text)).length > 0)
   const named =
-    label === 'i' || label.startsWith('of ') || label === 'sample' || label === 'it'
+    label === 'i' || label.startsWith('of ') || /^(?:sample|it|frame|episode|timesteps?|total steps|trial)$/.test(label)
       ? 0
       : /step|iter|update/.test(label)
         ? 2
@@ -187,7 +203,7 @@ function readingOf(
     ? raw.filter((point, index) => index === 0 || point.step < (raw[index - 1]?.step ?? 0))
     : raw.slice(0, 1)
   const isBelowTotal = raw.every(point => point.total === undefined || point.step < point.total)
-  const zeroBased = starts.length > 0 && starts.every(point => point.step === 0) && isBelowTotal
+  const zeroBased = starts.length > 0 && (starts.every(point => point.step === 0) || isBehindByOne(raw)) && isBelowTotal
   const firstEpoch = firstEpochOf(raw)
   return {
     framework: undefined,
@@ -197,10 +213,20 @@ function readingOf(
     perEpoch: perEpoch || (isInner && raw.some(point => point.epoch !== undefined && point.total !== undefined)),
     firstEpoch,
     ratesPerDevice: fields.some(one => one.perDevice === true),
-    remainingOfEpoch: perEpoch,
+    remainingOfEpoch: perEpoch || isInner,
     figures: {},
     evaluatedAtLine: [],
   }
+}
+
+/** Reported every k steps, and always one less than a multiple of k: the first step is called 0. */
+function isBehindByOne(points: readonly ProgressPoint[]): boolean {
+  const strides = points.flatMap((point, index) => {
+    const stride = point.step - (points[index - 1]?.step ?? point.step)
+    return stride > 0 ? [stride] : []
+  })
+  const stride = median(strides)
+  return strides.length > 3 && stride > 1 && points.every(point => point.step % stride === stride - 1)
 }
 
 /** Every fall comes where the total was reached, to within a report: the next epoch begins, not another run. */

@@ -246,14 +246,15 @@ function ratesOf(
     batchOfDevices(reading) ??
     batchSeen(level) ??
     (factor === undefined || unit === 'sample' || unit === 'token' ? undefined : batchOfRates(level, factor))
+  // a batch that is stated is that of an optimizer step, and a counter without a name may be one of micro-batches
   const updates =
     unit === 'micro-step'
       ? figures.accumulation?.value
-      : unit === 'optimizer-step' || unit === 'other' || unit === 'epoch'
+      : unit === 'optimizer-step' || (unit === 'other' && globalBatch?.formula !== undefined)
         ? 1
         : undefined
   const fromBatch =
-    globalBatch !== undefined && seconds !== undefined && updates !== undefined && unit !== 'epoch'
+    globalBatch !== undefined && seconds !== undefined && updates !== undefined
       ? globalBatch.value / (seconds * updates)
       : undefined
   const samplesPerSecond =

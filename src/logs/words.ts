@@ -3,14 +3,15 @@ import { countOf, formatCount, formatDuration, formatGibFinely, formatPercent } 
 import type { CounterUnit } from './log-reader.ts'
 import type { RunProgress } from './run-progress.ts'
 
-const unitWords: Readonly<Record<CounterUnit, string>> = {
-  'optimizer-step': 'steps',
-  'micro-step': 'batches',
-  sample: 'samples',
-  token: 'tokens',
-  epoch: 'epochs',
-  other: 'counts',
-  none: 'counts',
+/** One count, and many. */
+const unitWords: Readonly<Record<CounterUnit, readonly [string, string]>> = {
+  'optimizer-step': ['step', 'steps'],
+  'micro-step': ['batch', 'batches'],
+  sample: ['sample', 'samples'],
+  token: ['token', 'tokens'],
+  epoch: ['epoch', 'epochs'],
+  other: ['count', 'counts'],
+  none: ['count', 'counts'],
 }
 
 const outcomeWords: Readonly<Record<RunProgress['outcome'], string>> = {
@@ -25,8 +26,7 @@ const outcomeWords: Readonly<Record<RunProgress['outcome'], string>> = {
 
 /** What a log tells, in lines of plain words; what stands in the log has its line, what follows from it says so. */
 export function describeProgress(progress: RunProgress): readonly string[] {
-  const units = unitWords[progress.unit]
-  const one = units.replace(/e?s$/, end => (end === 'es' && units === 'batches' ? '' : end === 'es' ? 'e' : ''))
+  const [one, units] = unitWords[progress.unit]
   const { stepsDone, stepsTotal, secondsPerStep } = progress
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['program', progress.framework ?? 'not known'],
@@ -38,7 +38,7 @@ export function describeProgress(progress: RunProgress): readonly string[] {
       ),
     ],
     ['epochs', progress.unit === 'epoch' ? undefined : epochsOf(progress)],
-    [`time of a ${one.replace(/s$/, '')}`, shown(secondsPerStep, secondsWords)],
+    [`each ${one}`, shown(secondsPerStep, secondsWords)],
     ['samples', shown(progress.samplesPerSecond, rate => `${rateWords(rate)}/s`)],
     ['tokens', shown(progress.tokensPerSecond, rate => `${rateWords(rate)}/s`)],
     ['batch', shown(progress.globalBatch, batch => countOf(batch, 'sample'))],

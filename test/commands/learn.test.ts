@@ -1,0 +1,81 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { type LearnOptions, learn } from '../../src/commands/learn.ts'
+import { LearnedDocument } from '../../src/logs/schema.ts'
+import { describeTerminal } from '../../src/terminal.ts'
+import { makeFolder } from '../folders.ts'
+import { linesOf } from '../logs/log-text.ts'
+
+const log = linesOf(1, 12, 1, epoch => `Epoch ${epoch}/20 - loss: 0.5 - time: 12.0s`)
+
+async function learnFrom(names: readonly string[], options: Partial<LearnOptions> = {}) {
+  const shown = { stdout: '', stderr: '' }
+  const stream = (name: 'stdout' | 'stderr') =>
+    new PassThrough().on('data', chunk => {
+      shown[name] += chunk
+    })
+  const streams = { stdin: new PassThrough(), stdout: stream('stdout'), stderr: stream('stderr') }
+  const terminal = describeTerminal(streams, { NO_COLOR: '1' })
+  const exitCode = await learn(names, { format: 'table', color: false, dryRun: true, ...options }, terminal)
+  return { exitCode, ...shown }
+}
+
+describe('gpufare learn', () => {
+  test('says in words what a log tells', async () => {
+    const file = join(makeFolder(), 'train.log')
+    writeFileSync(file, log)
+    const { exitCode, stdout, stderr } = await learnFrom([file])
+    expect(exitCode).toBe(0)
+    expect(stderr).toBe('')
+    expect(stdout).toBe(`${file}
+  program         not known
+  outcome         running, or ended without a word
+  epochs          12 of 20  (line 12)
+  each epoch      12 s  (steady state of the reports)
+  time left       2m  (steps left times their time, with pauses as seen so far)
+  ! there is no clock in the file, only rates
+`)
+  })
+
+  test('json has the published form; of a folder it takes what is called like a log', async () => {
+    const folder = makeFolder()
+    mkdirSync(join(folder, 'runs'))
+    writeFileSync(join(folder, 'runs', 'slurm-1.out'), log)
+    writeFileSync(join(folder, 'model.bin'), 'x')
+    const { stdout } = await learnFrom([folder], { format: 'json' })
+    const { logs } = LearnedDocument.parse(JSON.parse(stdout))
+    expect(logs.map(({ file }) => file)).toEqual([join(folder, 'runs', 'slurm-1.out')])
+    expect(logs[0]?.secondsPerStep?.value).toBe(12)
+  })
+
+  test('a log of many megabytes is read at its ends, and lines keep their numbers', async () => {
+    const file = join(makeFolder(), 'long.log')
+    const lines = 100_000
+    writeFileSync(
+      file,
+      linesOf(1, lines, 1, step => `step ${step}/200000 loss 2.5 and some more words to fill the line, 0.50 s/step`),
+    )
+    const { stdout } = await learnFrom([file], { format: 'json' })
+    const [read] = LearnedDocument.parse(JSON.parse(stdout)).logs
+    expect(read?.stepsDone).toMatchObject({ value: lines, origin: { kind: 'file', place: { line: lines } } })
+    expect(read?.secondsPerStep?.value).toBe(0.5)
+    expect(read?.warnings.map(({ code }) => code)).toContain('truncated')
+  })
+
+  test('without --dry-run it says that nothing is kept', async () => {
+    const file = join(makeFolder(), 'train.log')
+    writeFileSync(file, log)
+    const folder = learn(
+      [file],
+      { format: 'json', color: false },
+      describeTerminal({ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }, {}),
+    )
+    expect(await folder).toBe(0)
+  })
+
+  test('a file that is not there is named', async () => {
+    await expect(learnFrom(['/nowhere/train.log'])).rejects.toThrow('/nowhere/train.log is not there')
+  })
+})

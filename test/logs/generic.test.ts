@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { codesIn, figuresIn, linesOf, progressIn, stampAt } from './log-text.ts'
+
+describe('logs of programs that nobody knows', () => {
+  test('epochs with their time: what is left follows', () => {
+    const progress = progressIn(linesOf(1, 30, 1, epoch => `Epoch ${epoch}/100 - loss: 0.5 - time: 12.0s`))
+    expect(progress).toMatchObject({ outcome: 'running', unit: 'epoch' })
+    expect(figuresIn(progress)).toEqual({
+      stepsDone: 30,
+      stepsTotal: 100,
+      secondsPerStep: 12,
+      epochsDone: 30,
+      epochsTotal: 100,
+      remainingSeconds: 840,
+    })
+  })
+
+  test('a counter without a total or a clock tells its rate and no more', () => {
+    const progress = progressIn(linesOf(0, 900, 100, step => `step ${step} loss 2.3 0.45s/it`))
+    // ten reports, the first of a step called 0
+    expect(figuresIn(progress)).toEqual({ stepsDone: 901, secondsPerStep: 0.45 })
+    expect(codesIn(progress)).toEqual(
+      expect.arrayContaining(['total-unknown', 'no-timestamps', 'counter-unit-unknown']),
+    )
+  })
+
+  test('batches of epochs are added up, zero-based', () => {
+    const epoch = (number: number) => linesOf(0, 900, 100, i => `[Epoch ${number}/50] [Batch ${i}/1000] [loss: 0.5]`)
+    expect(figuresIn(progressIn(epoch(0) + epoch(1) + epoch(2)))).toEqual({
+      stepsDone: 2_901,
+      stepsTotal: 50_000,
+      epochsDone: 2,
+      epochsTotal: 50,
+    })
+  })
+
+  test('the total of an epoch is none of the run', () => {
+    const progress = progressIn(linesOf(10, 200, 10, step => `epoch 0 batch ${step}/500 loss 2.0 0.1 s/batch`))
+    expect(figuresIn(progress).stepsTotal).toBeUndefined()
+    expect(figuresIn(progress).remainingSeconds).toBeUndefined()
+  })
+
+  test('seconds without a name are of the report where the clock says so', () => {
+    const text = linesOf(10, 300, 10, step => `${stampAt(step * 0.5)} INFO step ${step}/1000 loss 2 time 5.0s`)
+    expect(figuresIn(progressIn(text))).toMatchObject({ secondsPerStep: 0.5, remainingSeconds: 350 })
+  })
+
+  test('seconds without a name, a clock or a stride of one are nothing', () => {
+    const text = linesOf(10, 300, 10, step => `step ${step}/1000 loss 2 time 5.${step % 7}s`)
+    expect(figuresIn(progressIn(text)).secondsPerStep).toBeUndefined()
+  })
+
+  test('seconds that grow with the counter are those since the start', () => {
+    const text = linesOf(1, 40, 1, step => `Iteration ${step}, loss = 0.1, Time: ${(step * 4.25).toFixed(2)}`)
+    expect(figuresIn(progressIn(text))).toMatchObject({ secondsPerStep: 4.25, elapsedSeconds: 170 })
+  })
+
+  test('ranks that write the same steps are counted once', () => {
+    const text = linesOf(1, 50, 1, step =>
+      [2, 0, 3, 1].map(rank => `[rank${rank}]: ${stampAt(step * 2)} step ${step}/100 loss 1.${rank}`).join('\n'),
+    )
+    const progress = progressIn(text)
+    expect(figuresIn(progress)).toMatchObject({ stepsDone: 50, stepsTotal: 100, secondsPerStep: 2, worldSize: 4 })
+    expect(codesIn(progress)).toContain('rank-interleaved')
+  })
+
+  test('a logger that writes each line twice is no second process', () => {
+    const text = linesOf(
+      1,
+      50,
+      1,
+      step => `INFO step ${step} loss ${step} 0.5 s/step\nINFO step ${step} loss ${step} 0.5 s/step`,
+    )
+    expect(figuresIn(progressIn(text))).toEqual({ stepsDone: 50, secondsPerStep: 0.5 })
+  })
+
+  test('a rate of one GPU is multiplied, one of nobody knows what is not', () => {
+    const perGpu = linesOf(10, 300, 10, step => `step ${step} | throughput: 1000.0 samples/s/gpu | world_size=16`)
+    expect(figuresIn(progressIn(perGpu)).samplesPerSecond).toBeCloseTo(16_000)
+    const unclear = `Number of GPUs: 8\n${linesOf(10, 300, 10, step => `step ${step} | 1000.0 samples/s`)}`
+    expect(figuresIn(progressIn(unclear)).samplesPerSecond).toBeUndefined()
+    expect(codesIn(progressIn(unclear))).toContain('per-gpu-or-global-unknown')
+  })
+
+  test('arguments whose product is what a step holds prove that it is an optimizer step', () => {
+    // 4 samples x 8 x 2 processes x 1,024 tokens = 65,536 tokens in 2 s
+    const text = `world_size=2 micro_bsz=4 grad_accum=8 seq=1024\n${linesOf(1, 30, 1, step => `step ${step}/100 step_time 2.00s tok/s 32,768`)}`
+    const progress = progressIn(text)
+    expect(progress.unit).toBe('optimizer-step')
+    expect(figuresIn(progress)).toMatchObject({ globalBatch: 64, samplesPerSecond: 32, tokensPerSecond: 32_768 })
+  })
+
+  test('what loads and installs is no progress', () => {
+    const text =
+      'Downloading shards:  67%|██  | 2/3 [01:12<00:36, 36.20s/it]\rMap:  48%|██  | 9600/20000 [00:03<00:03, 2911.20 examples/s]\n'
+    expect(progressIn(text)).toMatchObject({ unit: 'none', outcome: 'unknown' })
+    expect(codesIn(progressIn(text))).toEqual(['nothing-known'])
+  })
+})

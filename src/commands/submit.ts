@@ -19,6 +19,8 @@ export interface SubmitOptions extends EstimateOptions {
   readonly yes?: true
   /** In the currency of the configuration. */
   readonly maxCost?: number
+  /** A policy file that is trusted, whatever the configuration says. */
+  readonly policy?: string
   readonly dryRun?: true
 }
 

@@ -28,6 +28,7 @@ import { precisionFrom } from './precision-flags.ts'
 import { countingLaunch, type Peers } from './processes.ts'
 import { batchIsShared, declaredFlags, findProgram, type ProgramText, programPath } from './script-defaults.ts'
 import { layFlags, settingsAsFlags } from './settings-table.ts'
+import { dataParallel, deepspeedWords, readEngine } from './training-arguments.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
 
@@ -131,7 +132,8 @@ export const pytorch: WorkloadReader = {
 
   refersTo(commandLine) {
     if (!runsPython(commandLine)) return []
-    return [...pathsOf(plainConfigWords(commandLine)), ...[programPath(commandLine) ?? []].flat()]
+    const engine = deepspeedWords(readFlags(commandLine))
+    return [...pathsOf([...plainConfigWords(commandLine), ...engine]), ...[programPath(commandLine) ?? []].flat()]
   },
 
   read(commandLine, context) {
@@ -156,6 +158,12 @@ export const pytorch: WorkloadReader = {
     const isAlone = !startsOwnProcesses(typed) && startsOneProcess(commandLine)
     const batches = batchesOf(batch, given, { processes, isShared, isAlone })
     const isTraining = purpose === 'train'
+    // A script of its own hands DeepSpeed the file, and takes batch and precision from it.
+    const usesDeepspeed = isTraining && deepspeedWords(flags).length > 0
+    const engine: ReturnType<typeof readEngine> = usesDeepspeed
+      ? readEngine(flags, commandLine, context.files)
+      : { config: {}, warnings: [] }
+    const { globalBatch, microBatch, gradientAccumulation, sharding, precision, cpuOffload } = engine.config
     const workload: Workload = {
       purpose,
       place: commandLine.place,
@@ -169,8 +177,10 @@ export const pytorch: WorkloadReader = {
         steps: isTraining ? known(given.steps) : undefined,
         epochs: isTraining ? epochs : undefined,
         ...batches,
+        ...withoutAbsent({ globalBatch, microBatch, gradientAccumulation, cpuOffload }),
+        parallelism: sharding && dataParallel(sharding),
         sequenceLength: known(given.sequenceLength),
-        precision: precisionFrom(flags),
+        precision: precisionFrom(flags) ?? precision,
         method: isTraining ? methodOf(given.loraRank, framework, commandLine) : undefined,
         loraRank: known(given.loraRank),
         optimizer: given.optimizer,
@@ -184,7 +194,12 @@ export const pytorch: WorkloadReader = {
       workload,
       epochOf: 'samples',
       ...(folder && { dataFolder: folder }),
-      warnings: [...warnings, ...explainDefaults(workload), ...explainRepeated(typed, [...namesOf(TABLE), ...BATCH])],
+      warnings: [
+        ...warnings,
+        ...engine.warnings,
+        ...explainDefaults(workload),
+        ...explainRepeated(typed, [...namesOf(TABLE), ...BATCH]),
+      ],
     }
   },
 }
@@ -323,7 +338,7 @@ function frameworkOf(
       kind: 'assumed',
       reason: 'a Python program with the options that training scripts have',
     })
-  const imports = /^\s*(?:import|from)\s+(?:torch|lightning|pytorch_lightning)\b/m.test(program.text)
+  const imports = /^[ \t]*(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b/m.test(program.text)
   return imports ? sourced('pytorch', { kind: 'file', place: { file: program.path } }) : undefined
 }
 

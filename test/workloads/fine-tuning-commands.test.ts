@@ -257,3 +257,12 @@ test('any program whose names are plain says what it keeps; a name that may coun
   })
   expect(checkpointOf(`${train} --save-every 5 --output out`)).toEqual({})
 })
+
+test("a script of one's own takes batch, precision and sharding from DeepSpeed's file", () => {
+  const script = 'deepspeed --num_gpus 4 train.py --epochs 3 --deepspeed --deepspeed_config ds.json'
+  const ds =
+    '{"train_micro_batch_size_per_gpu": 4, "gradient_accumulation_steps": 8, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3}}'
+  const values = { epochs: 3, microBatch: 4, globalBatch: 128, precision: 'bf16', sharding: 'weights', processes: 4 }
+  compare(script, values, { gpus: 4, files: { 'ds.json': ds } })
+  compare(script, { epochs: 3, microBatch: undefined, globalBatch: undefined }, { gpus: 4 })
+})

@@ -74,21 +74,28 @@ function flagsOf({ names, default: expression, place }: Declared, { path }: Prog
 
 /** `parser.add_argument('-b', '--batch-size', type=int, default=64)` and click's `option`. */
 function callsOf({ path, text }: ProgramText): Declared[] {
-  return [...text.matchAll(/\b(?:add_argument|click\.option|click\.argument)\s*\(/g)].flatMap(match => {
+  let line = 1
+  let at = 0
+  return [...text.matchAll(/\b(?:add_argument|click\.option|click\.argument)\s*\(/g)].flatMap((match): Declared[] => {
+    line += text.slice(at, match.index).split('\n').length - 1
+    at = match.index
     const parts = argumentsFrom(text, match.index + match[0].length)
     const names = parts.flatMap(part => /^(['"])([\w-]+)\1$/.exec(part)?.[2] ?? [])
     const written = parts.flatMap(part => /^default\s*=\s*([\s\S]+)$/.exec(part)?.[1] ?? [])[0]
-    const place = { file: path, line: text.slice(0, match.index).split('\n').length }
-    return names.length === 0 ? [] : [{ names, default: written, place }]
+    return names.length === 0 ? [] : [{ names, default: written, place: { file: path, line } }]
   })
 }
 
 /** Libraries that make options of a dataclass's fields. */
 const DATACLASS_OPTIONS = /\b(tyro|simple_parsing|HfArgumentParser|pyrallis|draccus|jsonargparse)\b/
 
+/** A field with a plain default is shorter. */
+const LONGEST_FIELD = 300
+
 function fieldsOf({ path, text }: ProgramText): Declared[] {
   if (!/^@dataclass/m.test(text) || !DATACLASS_OPTIONS.test(text)) return []
   return text.split('\n').flatMap((line, index): Declared[] => {
+    if (line.length > LONGEST_FIELD) return []
     const [, name, written] = /^\s+(\w+)\s*:\s*[\w.[\]| "']+=\s*([^#]+?)\s*(?:#.*)?$/.exec(line) ?? []
     if (name === undefined || written === undefined) return []
     return [{ names: [`--${name}`], default: written, place: { file: path, line: index + 1 } }]

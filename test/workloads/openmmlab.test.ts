@@ -146,4 +146,12 @@ describe('OpenMMLab', () => {
       }),
     )
   })
+
+  test('configurations that begin with each other come to an end', () => {
+    const many = Array.from({ length: 12 }, (_, index) => `configs/${index}.py`)
+    const bases = `_base_ = [${many.map(path => `'${path.slice(8)}'`).join(', ')}]\n`
+    const circle = Object.fromEntries(many.map(path => [path, `${bases}train_cfg = dict(max_epochs=3)\n`]))
+    const [workload] = readScript('python tools/train.py configs/0.py', { files: circle }).workloads
+    expect(workload?.epochs?.value).toBe(3)
+  })
 })

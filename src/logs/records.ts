@@ -77,6 +77,9 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes)
 }
 
+/** No report is longer; container runtimes split lines here as well (Docker's json-file, containerd). */
+const longestText = 16_384
+
 function splitRecords(text: string, firstLine: number): LogRecord[] {
   const records: LogRecord[] = []
   const lines = text.split('\n')
@@ -87,7 +90,7 @@ function splitRecords(text: string, firstLine: number): LogRecord[] {
       if (shown.trim() === '') return
       const closed =
         index < lines.length - 1 && pieces.slice(position + 1).every(rest => rest.replace(invisible, '').trim() === '')
-      records.push(recordOf(shown, firstLine + index, closed))
+      records.push(recordOf(shown.slice(0, longestText), firstLine + index, closed))
     })
   })
   return records

@@ -59,6 +59,10 @@ describe('records of a log', () => {
     ])
   })
 
+  test('a record longer than any report is cut', () => {
+    expect(textsOf("{'a': 1, ".repeat(10_000))[0]).toHaveLength(16_384)
+  })
+
   test('bad UTF-8 and UTF-16 are read as well', () => {
     expect(recordsOf({ head: new Uint8Array([0x61, 0xff, 0x62]) })[0]?.text).toBe('a\ufffdb')
     expect(

@@ -176,10 +176,13 @@ export class RunHistory {
   }
 }
 
+/** Runs that a history is made of; what ended before them no longer changes a forecast that people wait for. */
+const mostRuns = 50_000
+
 /** A history of the runs given, in whatever order; the last `learned` of them are replayed to learn from. */
 export function historyOf(runs: readonly EarlierRun[], learned = 2_000): RunHistory {
   const history = new RunHistory()
-  const ended = runs.toSorted((a, b) => a.endSeconds - b.endSeconds || (a.id < b.id ? -1 : 1))
+  const ended = runs.toSorted((a, b) => a.endSeconds - b.endSeconds || (a.id < b.id ? -1 : 1)).slice(-mostRuns)
   const replayed = ended.slice(-learned).toSorted((a, b) => a.submitSeconds - b.submitSeconds)
   let next = 0
   for (const run of replayed) {

@@ -1,5 +1,6 @@
 import { readProgress } from '../../src/logs/index.ts'
-import { type ProgressFigure, progressFigures, type RunProgress } from '../../src/logs/run-progress.ts'
+import { type ProgressFigure, progressFigures } from '../../src/logs/run.ts'
+import type { RunProgress } from '../../src/logs/run-progress.ts'
 
 /** What a log of these lines tells. */
 export function progressIn(text: string): RunProgress {

@@ -8,29 +8,8 @@ import { linesOf, usualEvaluation } from './line-format.ts'
 import type { CounterUnit, LogReader, LogReading, ProgressPoint } from './log-reader.ts'
 import { programOf } from './program-names.ts'
 import type { LogRecord } from './records.ts'
+import { otherCounts, type Sighting, sightingsOf } from './sightings.ts'
 import { median } from './steady-rate.ts'
-
-/** A number in a record that may be a counter. */
-interface Sighting {
-  readonly record: LogRecord
-  readonly label: string
-  /** What stands before it, without its numbers: a report looks like the one before. */
-  readonly before: string
-  readonly at: number
-  readonly total?: number
-}
-
-const counterWords =
-  'global[_ ]?step|current[_ ]step|train(?:ing)?[_ ]step|optimi[sz]er[_ ]step|step|iteration|iter|it|batch|num_updates|updates?|mini-?batch|episode|round|generation|timesteps?|total_steps|frame|trial|ionic step|cycle|sample|i'
-const labelled = new RegExp(
-  String.raw`(?<![\w.])["']?(?<label>${counterWords}|epochs?|ep)s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d)(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
-  'gi',
-)
-const pairs = /(?<![\w./:-])[[(]?\s*(?<at>\d{1,9})\s?\/\s?(?<total>\d{1,9})(?![\w./-]|:\d|\.\d)/g
-
-/** Lines that count something else: evaluation, files, downloads, installers. */
-const otherCounts =
-  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|valid(?:ation|ating)?\b|eval(?:uation|uating)?\b|test(?:ing)?\b|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
 
 /** Any program that prints a rising counter, with or without a time or a rate beside it. */
 export const generic: LogReader = {
@@ -86,54 +65,6 @@ function outerOf<G extends { readonly all: readonly Sighting[] }>(
 
 function isEpoch(label: string): boolean {
   return /^ep/.test(label)
-}
-
-function sightingsOf(record: LogRecord): readonly Sighting[] {
-  const { text } = record
-  if (text.length > 4000 || otherCounts.test(text.slice(0, 160)) || /\d\s*%\|/.test(text)) return []
-  const found = new Map<string, Sighting>()
-  for (const match of text.matchAll(labelled)) {
-    const { label = '', at = '', total } = match.groups ?? {}
-    const name = label
-      .toLowerCase()
-      .replace(/[_ ]/g, ' ')
-      .replace(/^epochs?$|^ep$/, 'epoch')
-    if (found.has(name)) continue
-    const before = shapeOf(text.slice(0, match.index))
-    found.set(name, { record, label: name, before, at: whole(at), ...(total !== undefined && { total: whole(total) }) })
-  }
-  for (const { groups } of text.matchAll(pairs)) {
-    const [at, total] = [Number(groups?.['at']), Number(groups?.['total'])]
-    if (at > total || total <= 1 || [...found.values()].some(one => one.total === total)) continue
-    found.set(`of ${total}`, { record, label: `of ${total}`, before: '', at, total })
-  }
-  // `Epoch: [3][10/500]`: the pair is the epoch's own counter, though the word stands before it
-  const nested =
-    /\bepoch(?:\s?\(\w+\))?:?\s*\[?\s*(\d+)\s*\]?(?:\s*\/\s*(\d+)\]?)?\s*[,:|]?\s*[[(]\s*(\d+)\s*\/\s*(\d+)/i.exec(text)
-  if (nested !== null) {
-    found.set('epoch', {
-      record,
-      label: 'epoch',
-      before: '',
-      at: Number(nested[1]),
-      ...(nested[2] !== undefined && { total: Number(nested[2]) }),
-    })
-    const label = `of ${Number(nested[4])}`
-    found.set(label, { record, label, before: '', at: Number(nested[3]), total: Number(nested[4]) })
-  }
-  return [...found.values()]
-}
-
-/** The last words of a text, numbers left out. */
-function shapeOf(text: string): string {
-  return text
-    .replace(/[\d.]+/g, '')
-    .trim()
-    .slice(-12)
-}
-
-function whole(text: string): number {
-  return Number(text.replaceAll(',', ''))
 }
 
 /** Of sightings with several totals those with the most frequent. */

@@ -35,6 +35,7 @@ const lateModules: Readonly<Record<string, string>> = {
   'kubernetes-schema': join(root, 'src/manifests/kubernetes/schema.ts'),
   markdown: join(root, 'src/reporters/markdown.ts'),
   ora: 'ora',
+  'skypilot-schema': join(root, 'src/manifests/skypilot/schema.ts'),
   'smol-toml': 'smol-toml',
   sqlite: 'sql.js/dist/sql-wasm-inline.js',
   'accounting-schema': join(root, 'src/accounting/schema.ts'),

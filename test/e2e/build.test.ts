@@ -22,8 +22,8 @@ afterAll(() => rmSync(dist, { recursive: true, force: true }))
 describe('a bundle of a command', () => {
   // every byte is read at every start, and compiled at the first
   test.each([
-    ['estimate', 520],
-    ['submit', 580],
+    ['estimate', 800],
+    ['submit', 900],
   ])('%s stays under %i KB', (name, kilobytes) => {
     expect(statSync(join(dist, `${name}.js`)).size / 1000).toBeLessThan(kilobytes)
   })
@@ -47,13 +47,16 @@ test.each([
   ['html', []],
   ['kubernetes-schema', ['zod']],
   ['markdown', []],
+  ['skypilot-schema', ['zod']],
+  ['smol-toml', ['smol-toml']],
+  ['sqlite', ['sql.js']],
   ['yaml', ['yaml']],
 ])('the bundle late/%s holds %j', (name, packages) => {
   expect(packagesIn(`late/${name}`)).toEqual(packages)
 })
 
 describe('a published schema', () => {
-  test.each(['gpufare', 'gpufare-report'])('%s is a JSON Schema with a title', name => {
+  test.each(['gpufare', 'gpufare-report', 'gpufare-check', 'gpufare-budget', 'gpufare-learn'])('%s is a JSON Schema with a title', name => {
     const schema = JSON.parse(readFileSync(join(dist, 'schemas', `${name}.schema.json`), 'utf8'))
     expect(schema.$schema).toContain('json-schema.org')
     for (const form of schema.anyOf ?? [schema])

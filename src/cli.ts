@@ -193,6 +193,7 @@ function commandLine(actions: Actions): Command {
     )
     .option('--policy <file>', 'a policy file that counts whatever gpufare.yaml says')
     .option('--dry-run', 'quote and ask, then print the command instead of running it')
+    .option('--no-stamp', 'do not give the scheduler the quote to keep beside the job')
     .addHelpText(
       'after',
       examples([
@@ -419,6 +420,10 @@ function quoteOptions(command: Command) {
     .option('--all', 'show every candidate')
     .option('--explain', 'show where every figure comes from, and the arithmetic')
     .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
+    .option('--no-history', 'go by no earlier runs')
+    .option('--log <file...>', 'go by these logs of earlier runs of the job, wherever they are')
+    .option('--since <days>', 'days of earlier runs that Slurm is asked for', readDays)
+    .option('--user <name>', 'whose earlier runs to go by (default: your own)')
     .option('--quiet', 'print nothing but the quote')
     .option('--no-color', 'print without colour')
 }

@@ -60,6 +60,8 @@ export interface Config {
   readonly askAboveUsd?: Sourced<number>
   readonly team?: Sourced<string>
   readonly costCenter?: Sourced<string>
+  /** Whether the scheduler keeps the quote beside the job; it does where nothing is said. */
+  readonly stamp?: Sourced<'on' | 'off'>
   /** Of all files together: a nearer file adds to the others' policies and takes none away. */
   readonly policies: readonly Policy[]
   readonly budgets: readonly Budget[]
@@ -117,7 +119,7 @@ export interface ConfigPath {
  * script that a repository brings can name a file of its own.
  */
 export function findConfigs(folder: string, homes: ConfigHomes, chosen?: string): readonly ConfigPath[] {
-  const near = chosen ?? findUpward(resolve(folder))
+  const near = chosen ?? findUpward(resolve(folder), fileName)
   return [
     ...(near === undefined ? [] : [{ path: near, trusted: [homes.user, homes.site].includes(resolve(near)) }]),
     ...findUserConfigs(homes, near === undefined ? [] : [near]),
@@ -154,12 +156,12 @@ function readConfigText(path: string): string {
   }
 }
 
-/** The nearest gpufare.yaml at or above a folder, not above the root of its git repository. */
-function findUpward(folder: string): string | undefined {
-  const path = join(folder, fileName)
+/** The nearest file of a name at or above a folder, not above the root of its git repository. */
+export function findUpward(folder: string, name: string): string | undefined {
+  const path = join(folder, name)
   if (existsSync(path)) return path
   const parent = dirname(folder)
-  return parent === folder || existsSync(join(folder, '.git')) ? undefined : findUpward(parent)
+  return parent === folder || existsSync(join(folder, '.git')) ? undefined : findUpward(parent, name)
 }
 
 function configOf(file: ConfigFile, document: YamlDocument, path: string, trusted: boolean): Config {
@@ -188,6 +190,7 @@ function configOf(file: ConfigFile, document: YamlDocument, path: string, truste
     ...(askAbove !== undefined && trusted && { askAboveUsd: from(askAbove / currency.perUsd, 'ask-above') }),
     ...(file.team !== undefined && { team: from(file.team, 'team') }),
     ...(file['cost-center'] !== undefined && { costCenter: from(file['cost-center'], 'cost-center') }),
+    ...(file.stamp !== undefined && { stamp: from(file.stamp, 'stamp') }),
     policies: (file.policies ?? []).map((policy, index) => policyOf(policy, row('policies', index))),
     budgets: (file.budgets ?? []).map((budget, index) => budgetOf(budget, row('budgets', index))),
     exemptions: (file.exemptions ?? []).map((exemption, index) => exemptionOf(exemption, row('exemptions', index))),

@@ -5,15 +5,17 @@ import { withCpuMachine } from './cpu-machines.ts'
 import { clusterOf, knowsPartitions, namedGpus, preferencesOf, warnOfGpuTypes } from './gpu-choices.ts'
 import { gpusAtOnce } from './gpus-in-use.ts'
 import type { Job } from './job.ts'
+import { warnOfLogs } from './log-warnings.ts'
 import { adviseOn } from './missing-facts.ts'
 import { listPrices } from './prices/index.ts'
 import { isSpot, type Tier } from './prices/price-source.ts'
 import type { Tables } from './pricing-data.ts'
 import { type Quote, quoteCandidate } from './quote.ts'
+import { type EarlierLog, locate } from './runtimes/earlier-log.ts'
 import { predictRuntime } from './runtimes/index.ts'
-import type { Working } from './runtimes/runtime-model.ts'
+import type { Past, Working } from './runtimes/runtime-model.ts'
 import { type SessionCost, sessionCostOf, sessionWarnings } from './session-costs.ts'
-import { countOf, formatDuration, formatMoney, formatPercent } from './units.ts'
+import { type Currency, countOf, formatDuration, formatMoney, formatPercent } from './units.ts'
 import type { Warning } from './warning.ts'
 import type { Workload } from './workload.ts'
 import { readWorkloads } from './workloads/index.ts'
@@ -29,12 +31,15 @@ export interface Fare {
   readonly warnings: readonly Warning[]
   /** Of a notebook, an editor or a shell, at the rate of the job as written. */
   readonly session?: SessionCost
+  /** Logs of earlier runs, with the GPUs these had. */
+  readonly earlierLogs?: readonly EarlierLog[]
 }
 
 /** Candidates of one job and what it takes and costs on them. */
 interface QuotedCandidates {
   readonly candidates: readonly Candidate[]
   readonly quotes: readonly Quote[]
+  readonly logs: readonly EarlierLog[]
 }
 
 /** Quotes that were made, for jobs that differ in nothing but name and file: of thousands many do. */
@@ -54,7 +59,7 @@ export class QuoteMemory {
 }
 
 /** The same quotes, read in the same lines of another file. */
-function movedTo(file: string, from: string, { candidates, quotes }: QuotedCandidates): QuotedCandidates {
+function movedTo(file: string, from: string, { candidates, quotes, logs }: QuotedCandidates): QuotedCandidates {
   const isThere = ({ origin }: Working) => 'place' in origin && origin.place.file === from
   const moved = (step: Working): Working =>
     'place' in step.origin && isThere(step)
@@ -62,6 +67,7 @@ function movedTo(file: string, from: string, { candidates, quotes }: QuotedCandi
       : step
   return {
     candidates,
+    logs,
     quotes: quotes.map(quote =>
       quote.runtime?.working.some(isThere)
         ? { ...quote, runtime: { ...quote.runtime, working: quote.runtime.working.map(moved) } }
@@ -74,11 +80,20 @@ function movedTo(file: string, from: string, { candidates, quotes }: QuotedCandi
 const mostRemembered = 500
 
 /** What a job takes and costs as written and on every other candidate. */
-export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: Config, memory?: QuoteMemory): Fare {
+export function fareOf(
+  job: Job,
+  files: ReferredFiles,
+  tables: Tables,
+  config: Config,
+  memory?: QuoteMemory,
+  past: Past = {},
+): Fare {
   const { workloads, warnings } = readWorkloads(job, files, tables.models, tables.datasets)
   const prices = listPrices(tables, preferencesOf(job, config))
-  const quote = () => quoteAll(job, workloads, tables, config)
-  const { candidates, quotes } = memory?.recall(job, workloads, config, quote) ?? quote()
+  const quote = () => quoteAll(job, workloads, tables, config, past)
+  // What is remembered goes by all but the name, and earlier runs are known by nothing else.
+  const hasPast = past.runs?.knows(job) === true || (past.logs ?? []).length > 0
+  const { candidates, quotes, logs } = (hasPast ? undefined : memory)?.recall(job, workloads, config, quote) ?? quote()
   const asWritten = quotes.find(quote => quote.candidate.asRequested)
   const cluster = clusterOf(job, config.clusters)
   const areKnown = job.roles.every(role => role.gpuCount.value === 0 || knowsPartitions(cluster, role))
@@ -86,6 +101,7 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
   return {
     job,
     ...(session !== undefined && { session }),
+    ...(logs.length > 0 && { earlierLogs: logs }),
     gpuNames: namedGpus(job, tables.gpus, prices),
     workloads,
     quotes,
@@ -100,23 +116,32 @@ export function fareOf(job: Job, files: ReferredFiles, tables: Tables, config: C
       ...warnOfConfig(job, config, tables),
       ...withIdleCost(withCpuMachine(warnings, job, asWritten, tables.prices), job, asWritten),
       ...adviseOn(job, workloads, asWritten?.runtime),
-      ...limitWarnings(asWritten),
+      ...warnOfLogs(logs),
+      ...limitWarnings(asWritten, config.currency),
+      ...endingWarnings(asWritten),
       ...looseLimit(job, asWritten),
       ...sessionWarnings(job, session, config.currency),
     ],
   }
 }
 
-function quoteAll(job: Job, workloads: readonly Workload[], tables: Tables, config: Config): QuotedCandidates {
+function quoteAll(
+  job: Job,
+  workloads: readonly Workload[],
+  tables: Tables,
+  config: Config,
+  past: Past,
+): QuotedCandidates {
   const prices = listPrices(tables, preferencesOf(job, config))
   const candidates = findCandidates(job, workloads, { gpus: tables.gpus, prices, config })
+  const logs = locate(past.logs ?? [], candidates, tables.gpus)
   const quotes = candidates.flatMap(candidate => {
-    const runtime = predictRuntime(job, workloads, candidate, [], tables)
+    const runtime = predictRuntime(job, workloads, candidate, { ...past, logs }, tables)
     return tiersOf(candidate)
       .map(tier => quoteCandidate(job, candidate, runtime, tier, prices.priceOf))
       .filter(quote => candidate.spot || quote.tier !== 'spot' || quote.usdPerHour !== undefined)
   })
-  return { candidates, quotes }
+  return { candidates, quotes, logs }
 }
 
 /** Names of the GPU types that the job may get as written. */
@@ -168,20 +193,45 @@ function strandedGpus(job: Job, asWritten: Quote | undefined): readonly Warning[
   })
 }
 
-/** A run that its own time limit may cut off. */
-function limitWarnings(asWritten: Quote | undefined): readonly Warning[] {
+/** A run that its own time limit may cut off: how likely, what is paid by then, and the limit to ask for. */
+function limitWarnings(asWritten: Quote | undefined, currency: Currency): readonly Warning[] {
   const { stop, runtime } = asWritten ?? {}
   if (stop === undefined || runtime === undefined || runtime.basis === 'limit') return []
   const limit = formatDuration(stop.limitSeconds)
   const code = 'time-limit-too-short-to-judge' as const
+  const paid = stop.lostUsd === undefined ? '' : `, with ${formatMoney(stop.lostUsd, currency)} paid by then`
+  const { neededLimitSeconds: needed } = stop
+  const remedy = needed === undefined ? '' : `; ${formatDuration(needed)} would do for 95 of 100`
   if (stop.chance <= 0.5) {
-    const text = `the time limit of ${limit} stops it before it is done in about ${Math.round(stop.chance * 10)} of 10 cases`
+    const text = `the time limit of ${limit} stops it before it is done in about ${Math.round(stop.chance * 10)} of 10 cases${paid}${remedy}`
+    return [{ code, text }]
+  }
+  if (runtime.basis === 'history' && runtime.limitChance !== undefined) {
+    const text = `the time limit of ${limit} stopped most earlier runs like it before they were done${paid}${remedy}`
     return [{ code, text }]
   }
   const need = formatDuration(runtime.seconds.p50)
   return [
-    { code, text: `the run needs about ${need}, the time limit stops it after ${limit}: this job is one part of it` },
+    {
+      code,
+      text: `the run needs about ${need}, the time limit stops it after ${limit}${paid}: this job is one part of it${remedy}`,
+    },
   ]
+}
+
+/** Failures and cancellations tell a risk, and nothing of how long a run takes. */
+function endingWarnings(asWritten: Quote | undefined): readonly Warning[] {
+  const { runtime } = asWritten ?? {}
+  const endings = runtime === undefined || runtime.basis === 'limit' ? undefined : runtime.endings
+  if (endings === undefined) return []
+  const kinds = [
+    [endings.failed, 'failed'],
+    [endings.cancelled, endings.cancelled === 1 ? 'was cancelled' : 'were cancelled'],
+    [endings.timedOut, 'reached the time limit'],
+  ] as const
+  const told = kinds.flatMap(([count, what]) => (count === 0 ? [] : `${count} ${what}`))
+  if (told.length === 0) return []
+  return [{ code: 'earlier-runs', text: `of the last ${countOf(endings.runs, 'run')} like it ${told.join(', ')}` }]
 }
 
 /** A time limit that is so many times the estimate bounds nothing any more. */

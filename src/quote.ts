@@ -2,7 +2,8 @@ import type { Candidate, Placement } from './candidates.ts'
 import type { Job } from './job.ts'
 import type { Machine } from './machine.ts'
 import type { Price, Tier } from './prices/price-source.ts'
-import { chanceAbove, type Range, type Runtime } from './runtimes/runtime-model.ts'
+import { repeatSpread } from './runtimes/known-run.ts'
+import { chanceAbove, p90Deviations, type Range, type RangedRuntime, type Runtime } from './runtimes/runtime-model.ts'
 import { secondsPerHour } from './units.ts'
 
 /** The time limit may stop the job before it is done. */
@@ -10,6 +11,10 @@ export interface Stop {
   readonly limitSeconds: number
   /** How likely that is, 0 to 1. */
   readonly chance: number
+  /** What is paid by then; absent where no price is known. */
+  readonly lostUsd?: number
+  /** The limit that 95 of 100 runs stay within; absent where that is not above the one it has. */
+  readonly neededLimitSeconds?: number
 }
 
 /** What submitting the job costs on a candidate: a range, a bound from the time limit, or what is missing to know. */
@@ -67,8 +72,8 @@ export function quoteCandidate(
     concurrentTasks: Math.max(1, ...shares.map(share => share.concurrentTasks)),
     usdPerHour,
     cost: costOf(job, runtime, shares, limitUsd),
-    wholeRunUsd: runtime && runtime.basis !== 'limit' ? usdOf(runtime.seconds, shares, taskHoursOf) : undefined,
-    stop: stopOf(job, candidate, runtime),
+    wholeRunUsd: runtime && runtime.basis !== 'limit' ? usdOf(wholeSeconds(runtime), shares, taskHoursOf) : undefined,
+    stop: stopOf(job, candidate, runtime, limitUsd),
     gpuHours: gpuHoursOf(runtime, shares),
     limitUsd,
   }
@@ -172,17 +177,41 @@ function paidTaskHoursOf(share: Share, taskSeconds: number): number {
 /** Chances of a stop below this are within what a range of eight in ten leaves open anyway. */
 const leastChance = 0.1
 
-function stopOf(job: Job, candidate: Candidate, runtime: Runtime | undefined): Stop | undefined {
+/** Standard deviations from the median to P95 of a normal distribution. */
+const p95Deviations = 1.6449
+
+/** Limits are asked for in quarters of an hour. */
+const limitGrain = 900
+
+function stopOf(
+  job: Job,
+  candidate: Candidate,
+  runtime: Runtime | undefined,
+  limitUsd: number | undefined,
+): Stop | undefined {
   if (runtime === undefined || runtime.basis === 'limit') return undefined
   const roles = candidate.placements.flatMap(({ role }) => job.roles.find(each => each.name === role) ?? [])
   const stops = roles.flatMap(({ timeLimitSeconds, limitSpansTasks, tasks, concurrentTasks }) => {
     if (timeLimitSeconds === undefined) return []
     const waves = limitSpansTasks === true ? Math.ceil(tasks / concurrentTasks) : 1
     const limitSeconds = timeLimitSeconds.value
-    return [{ limitSeconds, chance: chanceAbove(runtime.seconds, limitSeconds / waves) }]
+    const chance = runtime.limitChance ?? chanceAbove(runtime.seconds, limitSeconds / waves)
+    const neededLimitSeconds = waves * neededLimit(wholeSeconds(runtime))
+    return [{ limitSeconds, chance, ...(neededLimitSeconds > limitSeconds && { neededLimitSeconds }) }]
   })
   const [stop] = stops.sort((a, b) => b.chance - a.chance)
-  return stop !== undefined && stop.chance > leastChance ? stop : undefined
+  if (stop === undefined || stop.chance <= leastChance) return undefined
+  return { ...stop, ...(limitUsd !== undefined && { lostUsd: limitUsd }) }
+}
+
+function neededLimit({ p50, p90 }: Range): number {
+  const p95 = p50 * (p90 / p50) ** (p95Deviations / p90Deviations)
+  return Math.ceil((p95 * Math.exp(repeatSpread)) / limitGrain) * limitGrain
+}
+
+/** What it takes where no limit ends it. */
+function wholeSeconds(runtime: RangedRuntime): Range {
+  return runtime.unlimitedSeconds ?? runtime.seconds
 }
 
 function gpuHoursOf(runtime: Runtime | undefined, shares: readonly Share[]): Quote['gpuHours'] {

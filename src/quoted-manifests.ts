@@ -1,13 +1,16 @@
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Config, configHomes, findConfigs, readConfigs, withPolicyOf } from './config.ts'
+import { findEarlierLogs } from './earlier-logs.ts'
 import { GpufareError, InputError } from './errors.ts'
 import { type Fare, fareOf, QuoteMemory } from './fare.ts'
+import { pastFinder, type RunsOptions } from './kept-runs.ts'
 import { type Manifest, readManifest, wrapPath } from './manifest.ts'
 import { wrappedScript } from './manifests/slurm/read-sbatch.ts'
 import { once } from './once.ts'
 import { readTables, type Tables } from './pricing-data.ts'
 import { readJobsWithFiles } from './referred-files.ts'
+import type { Past } from './runtimes/runtime-model.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A manifest as it was read, with what its jobs take and cost. */
@@ -15,12 +18,16 @@ export interface QuotedManifest {
   readonly manifest: Manifest
   readonly config: Config
   readonly fares: readonly Fare[]
+  /** What its quotes know of earlier times. */
+  readonly past: Past
 }
 
 /** What a command was told about quoting. */
-export interface QuoteOptions {
+export interface QuoteOptions extends RunsOptions {
   /** A gpufare.yaml to read instead of the one found upward. */
   readonly config?: string
+  /** Logs of earlier runs of the job, wherever they are. */
+  readonly log?: readonly string[]
   /** A policy file that is trusted, whatever the configuration beside the manifest says. */
   readonly policy?: string
 }
@@ -53,12 +60,18 @@ export async function quoteManifests(
     return config
   })
   const memory = paths.length > 1 ? new QuoteMemory() : undefined
+  const pastOf = pastFinder(terminal.environment, tables, options)
   const quoted: QuotedManifest[] = []
   const failures: InputError[] = []
   for (const path of pathsOf(paths, passedOn)) {
     try {
       const manifest = await readPath(path, passedOn, terminal)
-      quoted.push(quote(manifest, await configFor(folderOf(manifest)), tables, memory))
+      const folder = folderOf(manifest)
+      const jobs = readJobsWithFiles(manifest, folder)
+      const found = jobs.map(([job]) => job)
+      const logs = options.history === false ? [] : await findEarlierLogs(manifest, found, folder, options.log ?? [])
+      const past = { ...(await pastOf(folder, found)), ...(logs.length > 0 && { logs }) }
+      quoted.push(quote(manifest, jobs, await configFor(folder), tables, past, memory))
     } catch (error) {
       if (!(error instanceof InputError)) throw error
       failures.push(error)
@@ -104,13 +117,22 @@ async function readPath(path: string, passedOn: PassedOn, terminal: Terminal): P
 /** The same manifest with another text, quoted anew. */
 export function quoteText(quoted: QuotedManifest, text: string): QuotedManifest {
   const manifest = { ...quoted.manifest, text, bytes: new TextEncoder().encode(text) }
-  return quote(manifest, quoted.config, readTables(tablesFolder))
+  const jobs = readJobsWithFiles(manifest, folderOf(manifest))
+  // Where the earlier runs were is known from the manifest as it was.
+  const logs = quoted.fares.flatMap(fare => fare.earlierLogs ?? [])
+  return quote(manifest, jobs, quoted.config, readTables(tablesFolder), { ...quoted.past, logs })
 }
 
-function quote(manifest: Manifest, config: Config, tables: Tables, memory?: QuoteMemory): QuotedManifest {
-  const folder = folderOf(manifest)
-  const fares = readJobsWithFiles(manifest, folder).map(([job, files]) => fareOf(job, files, tables, config, memory))
-  return { manifest, config, fares }
+function quote(
+  manifest: Manifest,
+  jobs: ReturnType<typeof readJobsWithFiles>,
+  config: Config,
+  tables: Tables,
+  past: Past,
+  memory?: QuoteMemory,
+): QuotedManifest {
+  const fares = jobs.map(([job, files]) => fareOf(job, files, tables, config, memory, past))
+  return { manifest, config, fares, past }
 }
 
 function folderOf(manifest: Manifest): string {

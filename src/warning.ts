@@ -34,13 +34,16 @@ export type WarningCode =
   | 'cpu-work'
   | 'time-limit-too-short-to-judge'
   | 'time-limit-too-long'
+  | 'earlier-runs'
   | 'recurring'
   | 'external-file-missing'
   | 'default-filled'
+  | 'assumed'
   | 'scheduler-will-refuse'
   | 'no-directives'
   | 'cannot-parse-script'
   | 'session'
+  | 'earlier-run-stopped'
 
 /** Something the user should know before saying yes; never stops the quote. */
 export interface Warning {

@@ -50,7 +50,9 @@ async function withoutStreams(call: () => Promise<number>) {
   }
 }
 
-const defaults = { color: true }
+const checkDefaults = { color: true }
+const defaults = { ...checkDefaults, history: true }
+const submitDefaults = { ...defaults, stamp: true }
 const nothing = { schedulerArguments: [], scriptArguments: [] }
 
 describe('what is typed reaches its command', () => {
@@ -75,23 +77,24 @@ describe('what is typed reaches its command', () => {
     ['estimate --explain --all a.sbatch', 'estimate', ['a.sbatch'], { ...defaults, explain: true, all: true }, nothing],
     ['estimate --config c.yaml a.sbatch', 'estimate', ['a.sbatch'], { ...defaults, config: 'c.yaml' }, nothing],
     ['estimate --no-color --quiet a', 'estimate', ['a'], { ...defaults, color: false, quiet: true }, nothing],
-    ['submit a.sbatch', 'submit', ['a.sbatch'], defaults, nothing],
-    ['submit --yes a.sbatch', 'submit', ['a.sbatch'], { ...defaults, yes: true }, nothing],
-    ['submit --max-cost 12.50 a.sbatch', 'submit', ['a.sbatch'], { ...defaults, maxCost: 12.5 }, nothing],
-    ['submit --policy p.yaml a.sbatch', 'submit', ['a.sbatch'], { ...defaults, policy: 'p.yaml' }, nothing],
-    ['submit --dry-run a.sbatch', 'submit', ['a.sbatch'], { ...defaults, dryRun: true }, nothing],
+    ['submit a.sbatch', 'submit', ['a.sbatch'], submitDefaults, nothing],
+    ['submit --yes a.sbatch', 'submit', ['a.sbatch'], { ...submitDefaults, yes: true }, nothing],
+    ['submit --max-cost 12.50 a.sbatch', 'submit', ['a.sbatch'], { ...submitDefaults, maxCost: 12.5 }, nothing],
+    ['submit --policy p.yaml a.sbatch', 'submit', ['a.sbatch'], { ...submitDefaults, policy: 'p.yaml' }, nothing],
+    ['submit --no-stamp a.sbatch', 'submit', ['a.sbatch'], { ...defaults, stamp: false }, nothing],
+    ['submit --dry-run a.sbatch', 'submit', ['a.sbatch'], { ...submitDefaults, dryRun: true }, nothing],
     [
       'submit a.sbatch -- --yes -N 2',
       'submit',
       ['a.sbatch'],
-      defaults,
+      submitDefaults,
       { schedulerArguments: ['--yes', '-N', '2'], scriptArguments: [] },
     ],
     [
       'submit a.sbatch -- -N 2 -- --epochs 3 -- x',
       'submit',
       ['a.sbatch'],
-      defaults,
+      submitDefaults,
       { schedulerArguments: ['-N', '2'], scriptArguments: ['--epochs', '3', '--', 'x'] },
     ],
     [
@@ -110,13 +113,17 @@ describe('what is typed reaches its command', () => {
 
 describe('what is typed of a check reaches it', () => {
   test.each([
-    ['check', [], defaults],
-    ['check jobs a.yaml', ['jobs', 'a.yaml'], defaults],
-    ['check --base origin/main --exact --strict', [], { ...defaults, base: 'origin/main', exact: true, strict: true }],
-    ['check --staged --head v2', [], { ...defaults, staged: true, head: 'v2' }],
-    ['check . --include *.yaml --include a/**', ['.'], { ...defaults, include: ['*.yaml', 'a/**'] }],
-    ['check --policy p.yaml --config c.yaml', [], { ...defaults, policy: 'p.yaml', config: 'c.yaml' }],
-    ['check --format sarif --quiet', [], { ...defaults, format: [{ format: 'sarif' }], quiet: true }],
+    ['check', [], checkDefaults],
+    ['check jobs a.yaml', ['jobs', 'a.yaml'], checkDefaults],
+    [
+      'check --base origin/main --exact --strict',
+      [],
+      { ...checkDefaults, base: 'origin/main', exact: true, strict: true },
+    ],
+    ['check --staged --head v2', [], { ...checkDefaults, staged: true, head: 'v2' }],
+    ['check . --include *.yaml --include a/**', ['.'], { ...checkDefaults, include: ['*.yaml', 'a/**'] }],
+    ['check --policy p.yaml --config c.yaml', [], { ...checkDefaults, policy: 'p.yaml', config: 'c.yaml' }],
+    ['check --format sarif --quiet', [], { ...checkDefaults, format: [{ format: 'sarif' }], quiet: true }],
   ])('gpufare %s', async (typed, paths, options) => {
     expect(await type(typed)).toMatchObject({ called: [['check', paths, options]], exitCode: 0 })
   })

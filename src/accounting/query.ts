@@ -17,7 +17,7 @@ export interface Query {
   readonly days: number
   /** One's own runs where left out. */
   readonly user?: string
-  /** For each of the two calls. */
+  /** For both calls together. */
   readonly timeoutMilliseconds: number
 }
 
@@ -72,6 +72,7 @@ export async function askForRuns(query: Query): Promise<readonly EarlierRun[]> {
   const isCovered = coveredSince !== undefined && coveredSince <= oldest + overlapSeconds
   const lastEnd = isCovered ? kept.reduce((last, run) => Math.max(last, run.endSeconds), 0) : 0
   const since = Math.max(oldest, lastEnd - overlapSeconds)
+  const deadline = Date.now() + query.timeoutMilliseconds
   const fields = await offeredFields(query)
   const text = await ask(
     [
@@ -85,7 +86,7 @@ export async function askForRuns(query: Query): Promise<readonly EarlierRun[]> {
       `--format=${fields.join(',')}`,
       ...(query.user === undefined ? [] : [`--user=${query.user}`]),
     ],
-    query,
+    { ...query, timeoutMilliseconds: Math.max(1, deadline - Date.now()) },
   )
   const runs = mergeRuns(kept, readSacct(text).runs).filter(run => run.endSeconds >= oldest)
   await writeCache(cache, runs, isCovered ? Math.min(coveredSince, oldest) : oldest)

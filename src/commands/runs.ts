@@ -7,6 +7,7 @@ import { readRunFiles } from '../accounting/run-files.ts'
 import { mergeRuns, writeRunsCsv } from '../accounting/runs-csv.ts'
 import { plainText } from '../escaping.ts'
 import type { EarlierRun } from '../history/earlier-run.ts'
+import { usualRunsFile } from '../kept-runs.ts'
 import { writeFiles } from '../outputs.ts'
 import { processTerminal, type Terminal } from '../terminal.ts'
 import { countOf, formatDuration } from '../units.ts'
@@ -19,9 +20,6 @@ export interface RunsImportOptions {
   readonly since?: number
   readonly user?: string
 }
-
-/** Where runs are kept if nobody says otherwise. */
-export const usualRunsFile = '.gpufare/runs.csv'
 
 /** Whoever imports can wait for Slurm's accounting. */
 const patienceMilliseconds = 30_000

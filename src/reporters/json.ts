@@ -136,6 +136,7 @@ function withDataParallel(
 
 function quoteOf(quote: Quote): object {
   const { candidate } = quote
+  const ranged = quote.runtime === undefined || quote.runtime.basis === 'limit' ? undefined : quote.runtime
   return {
     asRequested: candidate.asRequested,
     canRun: canRun(candidate),
@@ -152,7 +153,10 @@ function quoteOf(quote: Quote): object {
       assumed: candidate.fit.assumed,
     },
     basis: quote.runtime?.basis,
-    runtimeSeconds: quote.runtime === undefined || quote.runtime.basis === 'limit' ? undefined : quote.runtime.seconds,
+    runtimeSeconds: ranged?.seconds,
+    narrow: ranged?.narrow,
+    evidence: ranged?.evidence,
+    earlierRuns: ranged?.endings,
     runtimeUpperBoundSeconds: quote.runtime?.basis === 'limit' ? quote.runtime.upperBoundSeconds : undefined,
     tasks: quote.tasks,
     concurrentTasks: quote.concurrentTasks,
@@ -164,6 +168,7 @@ function quoteOf(quote: Quote): object {
     stoppedByLimit: quote.stop,
     limitUsd: quote.limitUsd,
     gpuHours: quote.gpuHours,
+    earlierLogs: ranged?.logs,
     working: quote.runtime?.working ?? [],
   }
 }

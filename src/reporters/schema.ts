@@ -169,6 +169,24 @@ const Quote = z.strictObject({
   }),
   basis: z.enum(['history', 'measured', 'declared', 'model', 'limit']).optional(),
   runtimeSeconds: Range.optional().describe('of one task'),
+  narrow: z
+    .boolean()
+    .optional()
+    .describe('of earlier runs: false where P90 is more than twice P10, and P50 no typical runtime'),
+  evidence: z
+    .array(
+      z.strictObject({
+        basis: z.enum(['history', 'measured', 'declared', 'model']),
+        seconds: Range,
+        weight: z.number().describe('0 to 1, by the spread of the logarithm'),
+      }),
+    )
+    .optional()
+    .describe('where more than one way of knowing has an answer; that which weighs most comes first and is the basis'),
+  earlierRuns: z
+    .strictObject({ runs: z.number(), failed: z.number(), cancelled: z.number(), timedOut: z.number() })
+    .optional()
+    .describe('how the latest runs like it ended'),
   runtimeUpperBoundSeconds: z.number().optional().describe('of one task, where only the time limit is known'),
   tasks: z.number(),
   concurrentTasks: z.number(),
@@ -178,11 +196,30 @@ const Quote = z.strictObject({
   costMissing: z.array(z.string()).optional(),
   wholeRunUsd: Range.optional().describe('if no time limit stopped it'),
   stoppedByLimit: z
-    .strictObject({ limitSeconds: z.number(), chance: z.number() })
+    .strictObject({
+      limitSeconds: z.number(),
+      chance: z.number(),
+      lostUsd: z.number().optional().describe('paid when the limit has ended every task'),
+      neededLimitSeconds: z.number().optional().describe('what 95 of 100 runs stay within'),
+    })
     .optional()
     .describe('present where the time limit is likelier than one in ten to stop it'),
   limitUsd: z.number().optional().describe('if every task runs until its time limit'),
   gpuHours: z.union([Range, z.strictObject({ upperBound: z.number() })]).optional(),
+  earlierLogs: z
+    .array(
+      z.strictObject({
+        kind: z.literal('log'),
+        file: z.string(),
+        outcome: z.enum(['finished', 'running', 'time-limit', 'oom', 'crashed', 'cancelled', 'unknown']),
+        seconds: z
+          .number()
+          .optional()
+          .describe('what today’s run takes by it, on these GPUs; absent where it was stopped and only bounds it'),
+      }),
+    )
+    .optional()
+    .describe('logs of earlier runs that the runtime goes by, the newest first'),
   working: z.array(z.strictObject({ what: z.string(), figure: z.string(), origin: Origin })),
 })
 

@@ -81,6 +81,8 @@ export function describeRuntime({ runtime, tasks }: Quote): string {
   const each = tasks > 1 ? ' each' : ''
   if (runtime.basis === 'limit') return `up to ${formatDuration(runtime.upperBoundSeconds)}${each}`
   const { p10, p50, p90 } = runtime.seconds
+  // Runs that scatter so wide have no typical one.
+  if (runtime.narrow === false) return `${formatDuration(p10)}-${formatDuration(p90)}${each}`
   const range = `${formatDuration(p10)}-${formatDuration(p90)}`
   const hours = formatDuration(p10) === formatDuration(p90) ? formatDuration(p50) : `${formatDuration(p50)} (${range})`
   return hours + each
@@ -90,8 +92,10 @@ export function describeRuntime({ runtime, tasks }: Quote): string {
 export function describeTasks({ runtime, tasks, concurrentTasks }: Quote): string | undefined {
   if (tasks <= 1 || runtime === undefined || runtime.basis === 'limit') return undefined
   const atOnce = concurrentTasks < tasks ? `${formatCount(concurrentTasks)} at a time` : 'all at one time'
-  const seconds = runtime.seconds.p50 * Math.ceil(tasks / concurrentTasks)
-  return `${formatCount(tasks)} tasks, ${atOnce}: about ${formatDuration(seconds)} in all`
+  const { p10, p50, p90 } = runtime.seconds
+  const inAll = (seconds: number) => formatDuration(seconds * Math.ceil(tasks / concurrentTasks))
+  const time = runtime.narrow === false ? `${inAll(p10)}-${inAll(p90)}` : `about ${inAll(p50)}`
+  return `${formatCount(tasks)} tasks, ${atOnce}: ${time} in all`
 }
 
 /** `$70-$102`, `up to $1,900`, or `?`. */

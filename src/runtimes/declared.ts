@@ -1,7 +1,7 @@
 import type { Candidate } from '../candidates.ts'
 import { type Course, coursesOf, hardwareOf } from '../courses.ts'
 import type { DeclaredThroughput } from '../declarations.ts'
-import { findGpus, type Gpu } from '../gpu.ts'
+import type { Gpu } from '../gpu.ts'
 import type { Job } from '../job.ts'
 import type { Sourced } from '../sourced.ts'
 import type { Hardware } from '../throughput/communication.ts'
@@ -9,13 +9,8 @@ import { scaleBetween } from '../throughput/pace.ts'
 import { trainingWork } from '../training-work.ts'
 import { formatDuration } from '../units.ts'
 import type { Workload } from '../workload.ts'
+import { elapsedSpread, hardwareNamed, isSameHardware, repeatSpread } from './known-run.ts'
 import { type Runtime, type RuntimeModel, type RuntimeTables, rangeAround, type Working } from './runtime-model.ts'
-
-/** One run repeated on the same GPUs differs by about this much from the first (standard deviation of the logarithm). */
-const repeatSpread = 0.07
-
-/** Elapsed time differs by this much more from what a steady rate promises: evaluation, checkpoints, restarts. */
-const elapsedSpread = 0.12
 
 /** The user said how long it takes, or how fast it goes; on other GPUs than those named, scaled by what runs on both were measured at. */
 export const declared: RuntimeModel = {
@@ -27,7 +22,7 @@ export const declared: RuntimeModel = {
     const { on } = known
     if (on === 'here') return runtimeOf(known.seconds, known.spread, [known.working])
     if (hardware === undefined) return undefined
-    if (isSame(on, hardware)) return runtimeOf(known.seconds, known.spread, [known.working])
+    if (isSameHardware(on, hardware)) return runtimeOf(known.seconds, known.spread, [known.working])
     const workload = workloads.find(each => each.purpose === 'train')
     const scale = scaleBetween(workload, on, hardware, tables.calibration)
     if (scale === undefined) return undefined
@@ -105,26 +100,6 @@ function declaredWork(
   }[unit]
   if (samples === undefined || perSample === undefined || Number.isNaN(samples)) return undefined
   return samples * perSample * run.repetitions
-}
-
-/** A name of several GPU types (`a100`) means the candidate's own where that is one of them. */
-function hardwareNamed(
-  name: string | undefined,
-  gpuCount: number,
-  gpus: readonly Gpu[],
-  candidate: Candidate,
-): Hardware | undefined {
-  const found = name === undefined ? [] : findGpus(name, gpus)
-  const own = candidate.placements[0]?.gpu.name
-  const gpu = found.find(each => each.name === own) ?? found[0]
-  return gpu === undefined ? undefined : { gpu, gpuCount, gpusPerMachine: Math.min(gpuCount, gpusOfUsualMachine) }
-}
-
-/** Most machines with data-centre GPUs hold eight. */
-const gpusOfUsualMachine = 8
-
-function isSame(a: Hardware, b: Hardware): boolean {
-  return a.gpu.name === b.gpu.name && a.gpuCount === b.gpuCount
 }
 
 function runtimeOf(seconds: number, spread: number, working: readonly Working[]): Runtime {

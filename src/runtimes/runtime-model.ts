@@ -1,9 +1,11 @@
 import type { Candidate } from '../candidates.ts'
 import type { Gpu } from '../gpu.ts'
 import type { Job } from '../job.ts'
+import type { Outcome } from '../logs/outcome.ts'
 import type { Sourced } from '../sourced.ts'
 import type { Calibration } from '../throughput/pace.ts'
 import type { Workload } from '../workload.ts'
+import type { EarlierLog } from './earlier-log.ts'
 
 /** How a runtime is known; users see these five words in every row. */
 export type Basis = 'history' | 'measured' | 'declared' | 'model' | 'limit'
@@ -15,13 +17,19 @@ export interface Range {
   readonly p90: number
 }
 
-/**
- * Log-normal range around a median, from the standard deviation of its logarithm; 1.2816 is the normal distribution's P90. Nothing is
- * below `least`.
- */
+/** Standard deviations from the median to P90 of a normal distribution. */
+export const p90Deviations = 1.2816
+
+/** Log-normal range around a median, from the standard deviation of its logarithm. Nothing is below `least`. */
 export function rangeAround(p50: number, sigma: number, least = 0): Range {
-  const factor = Math.exp(1.2816 * sigma)
+  const factor = Math.exp(p90Deviations * sigma)
   return { p10: Math.min(p50, Math.max(least, p50 / factor)), p50, p90: p50 * factor }
+}
+
+/** A range times a factor that is itself known but for a standard deviation of its logarithm. */
+export function widened({ p10, p50, p90 }: Range, factor: number, sigma: number): Range {
+  const further = (tail: number) => Math.exp(Math.hypot(Math.log(tail), p90Deviations * sigma))
+  return { p10: (p50 * factor) / further(p50 / p10), p50: p50 * factor, p90: p50 * factor * further(p90 / p50) }
 }
 
 /** How likely a log-normal figure with this range is above a bound, 0 to 1. */
@@ -29,7 +37,7 @@ export function chanceAbove({ p10, p50, p90 }: Range, bound: number): number {
   const distance = Math.log(bound / p50)
   const tail = distance > 0 ? Math.log(p90 / p50) : Math.log(p50 / p10)
   if (tail === 0) return distance < 0 ? 1 : 0
-  return 1 - normalShareBelow((distance / tail) * 1.2816)
+  return 1 - normalShareBelow((distance / tail) * p90Deviations)
 }
 
 /** Share of the standard normal distribution below z, by the logistic approximation of Bowling et al. (2009), 0.0002 off at most. */
@@ -45,18 +53,85 @@ export interface Working {
   readonly origin: Sourced<unknown>['origin']
 }
 
+/** What one way of knowing says where several do, and what it counts, 0 to 1. */
+export interface Evidence {
+  readonly basis: Exclude<Basis, 'limit'>
+  readonly seconds: Range
+  readonly weight: number
+}
+
+/** A runtime that is known as a range. */
+export interface RangedRuntime {
+  readonly basis: Exclude<Basis, 'limit'>
+  readonly seconds: Range
+  readonly working: readonly Working[]
+  /** The same if no time limit ended it, where `seconds` ends with the limit. */
+  readonly unlimitedSeconds?: Range
+  /** Whether P90 is no more than twice P10; of earlier runs that scatter wider no single figure is shown. */
+  readonly narrow?: boolean
+  /** How likely the time limit ends it, 0 to 1, by how often it ended earlier runs; otherwise the range tells. */
+  readonly limitChance?: number
+  /** How the latest runs like it ended. */
+  readonly endings?: Endings
+  /** Present where more than one way of knowing has an answer. */
+  readonly evidence?: readonly Evidence[]
+  /** Logs it goes by, the newest first. */
+  readonly logs?: readonly LogEvidence[]
+}
+
+/** What the log of an earlier run says of today's. */
+export interface LogEvidence {
+  readonly kind: 'log'
+  readonly file: string
+  readonly outcome: Outcome
+  /** Of today's work on the candidate; absent where it only bounds it. */
+  readonly seconds?: number
+}
+
 /** How long one task of the job runs: a range, or only a bound where nothing but the time limit is known. */
 export type Runtime =
-  | { readonly basis: Exclude<Basis, 'limit'>; readonly seconds: Range; readonly working: readonly Working[] }
+  | RangedRuntime
   | { readonly basis: 'limit'; readonly upperBoundSeconds: number; readonly working: readonly Working[] }
 
-/** A run that is over: what the history and measured bases go by. */
-export interface PastRun {
-  readonly jobName: string
-  readonly gpuName: string
-  readonly gpuCount: number
-  readonly seconds: number
-  readonly origin: Sourced<unknown>['origin']
+/** How many of the latest runs did not come to their end. */
+export interface Endings {
+  readonly runs: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly timedOut: number
+}
+
+/** What the earlier runs of a job say of it on some GPUs. */
+export interface PastForecast {
+  /** Not above the limit that was asked for. */
+  readonly seconds: Range
+  readonly unlimitedSeconds: Range
+  readonly narrow: boolean
+  /** Absent where the manifest sets no limit. */
+  readonly limitChance?: number
+  readonly endings: Endings
+  /** Completed runs of the name on these GPUs, and when the last of them ended, in seconds since 1970. */
+  readonly runs: number
+  readonly lastEndSeconds: number
+  /** Where the runs are from: a file, or `sacct`. */
+  readonly source: string
+}
+
+/** Earlier runs of jobs. Whoever quotes reads them, late, for most quotes have none. */
+export interface PastRuns {
+  /** Whether any run has the job's name, but for its digits. */
+  knows(job: Job): boolean
+  /** By runs on as many GPUs of the type, an empty name standing for any; of GPUs that are requested runs count whose type nobody recorded, too. */
+  forecast(job: Job, gpuName: string, gpuCount: number, asRequested: boolean): PastForecast | undefined
+  /** GPUs that runs of the job had, the most frequent first; those whose type nobody recorded are left out. */
+  gpusOf(job: Job): readonly { readonly gpuName: string; readonly gpuCount: number }[]
+}
+
+/** What is known of earlier times, each kind absent where there is none. */
+export interface Past {
+  readonly runs?: PastRuns
+  /** Logs of earlier runs of this very job. */
+  readonly logs?: readonly EarlierLog[]
 }
 
 /** What runtimes are predicted from, read from pricing-data/ by whoever asks. */
@@ -77,7 +152,7 @@ export interface RuntimeModel {
     job: Job,
     workloads: readonly Workload[],
     candidate: Candidate,
-    past: readonly PastRun[],
+    past: Past,
     tables: RuntimeTables,
   ): Runtime | undefined
 }

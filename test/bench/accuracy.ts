@@ -81,7 +81,7 @@ function compare(observation: Observation, tables: Tables, allowed: Allowed): Co
   if (observation.group === 'end-to-end') {
     const { gpu, gpuCount, gpusPerMachine, ...wires } = hardware
     const candidate = candidateOf(placementOf(machineOf(gpu, gpusPerMachine, wires), gpuCount))
-    const runtime = predictRuntime(jobOf(), [workload], candidate, [], { gpus: tables.gpus, calibration })
+    const runtime = predictRuntime(jobOf(), [workload], candidate, {}, { gpus: tables.gpus, calibration })
     // Published times begin with the first step, not with the launcher.
     const { startSeconds } = calibration.efficiency
     const predicted =

@@ -54,7 +54,7 @@ function quotedIn(bin: string, name = 'train.sbatch', more: Partial<QuotedManife
     scriptArguments: [],
     environment: { PATH: `${bin}:${process.env['PATH']}` },
   }
-  return { manifest, config: emptyConfig, fares: [fare()], ...more }
+  return { manifest, config: emptyConfig, fares: [fare()], past: {}, ...more }
 }
 
 /** Longer than a question is deaf after it has been drawn. */

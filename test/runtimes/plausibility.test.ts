@@ -71,7 +71,7 @@ function runtimeOf(modelName: string, gpuName: string, gpuCount: number, facts: 
   const { gpu } = hardwareOf(gpuName, gpuCount)
   const job = jobOf({ roles: [roleOf({ gpuCount: said(gpuCount) })] })
   const candidate = candidateOf(placementOf(machineOf(gpu, Math.min(8, gpuCount)), gpuCount))
-  const runtime = predictRuntime(job, [workloadOf(modelName, gpuCount, facts)], candidate, [], tables)
+  const runtime = predictRuntime(job, [workloadOf(modelName, gpuCount, facts)], candidate, {}, tables)
   if (runtime === undefined) throw new Error('no estimate')
   return runtime
 }

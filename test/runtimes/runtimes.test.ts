@@ -75,14 +75,14 @@ describe('a declared runtime', () => {
   const job = declaredOn({ runtime: said({ seconds: 4 * secondsPerHour, gpuCount: 8, gpuName: 'a100-80gb' }) })
 
   it('is taken as said on the GPUs it was said of', () => {
-    const runtime = predictRuntime(job, [training()], on('a100-80gb', 8), [], tables)
+    const runtime = predictRuntime(job, [training()], on('a100-80gb', 8), {}, tables)
     expect(runtime?.basis).toBe('declared')
     expect(secondsOf(runtime).p50).toBe(4 * secondsPerHour)
   })
 
   it('is scaled to another GPU with a wider range, and says so', () => {
-    const here = predictRuntime(job, [training()], on('a100-80gb', 8), [], tables)
-    const there = predictRuntime(job, [training()], on('h100-80gb', 8), [], tables)
+    const here = predictRuntime(job, [training()], on('a100-80gb', 8), {}, tables)
+    const there = predictRuntime(job, [training()], on('h100-80gb', 8), {}, tables)
     expect(there?.basis).toBe('declared')
     expect(secondsOf(there).p50).toBeLessThan(4 * secondsPerHour)
     expect(widthOf(secondsOf(there))).toBeGreaterThan(widthOf(secondsOf(here)))
@@ -92,7 +92,7 @@ describe('a declared runtime', () => {
   it('is never scaled by peak rates: an H100 has 3.2 times the peak of an A100 and is 2 to 2.8 times as fast on such a model', () => {
     // Published: llm-foundry, BF16, H100 over A100-80: 2.2 to 2.6 for 1B to 70B.
     const facts = { precision: said('bf16' as const) }
-    const there = predictRuntime(job, [training(facts)], on('h100-80gb', 8), [], tables)
+    const there = predictRuntime(job, [training(facts)], on('h100-80gb', 8), {}, tables)
     const ratio = (4 * secondsPerHour) / secondsOf(there).p50
     expect(ratio).toBeGreaterThan(1.8)
     expect(ratio).toBeLessThan(2.8)
@@ -100,13 +100,13 @@ describe('a declared runtime', () => {
 
   it('without GPUs is of the job as requested', () => {
     const short = declaredOn({ runtime: said({ seconds: secondsPerHour }) })
-    expect(secondsOf(predictRuntime(short, [], on('a100-80gb', 8, true), [], tables)).p50).toBe(secondsPerHour)
-    expect(secondsOf(predictRuntime(short, [], on('t4', 8), [], tables)).p50).toBeGreaterThan(secondsPerHour)
+    expect(secondsOf(predictRuntime(short, [], on('a100-80gb', 8, true), {}, tables)).p50).toBe(secondsPerHour)
+    expect(secondsOf(predictRuntime(short, [], on('t4', 8), {}, tables)).p50).toBeGreaterThan(secondsPerHour)
   })
 
   it('on a GPU that nobody knows is not carried over to others', () => {
     const strange = declaredOn({ runtime: said({ seconds: secondsPerHour, gpuCount: 8, gpuName: 'xpu9000' }) })
-    expect(predictRuntime(strange, [], on('t4', 8), [], tables)?.basis).toBe('limit')
+    expect(predictRuntime(strange, [], on('t4', 8), {}, tables)?.basis).toBe('limit')
   })
 })
 
@@ -116,20 +116,20 @@ describe('a declared throughput', () => {
   })
 
   it('divides the work: 1,000 steps of 128 samples at 20 samples/s take 6,400 s and what runs lose besides', () => {
-    const { p10, p50 } = secondsOf(predictRuntime(job, [training()], on('a100-80gb', 8), [], tables))
+    const { p10, p50 } = secondsOf(predictRuntime(job, [training()], on('a100-80gb', 8), {}, tables))
     expect(p50).toBeGreaterThan(6_400)
     expect(p10).toBeLessThan(1.2 * 6_400)
   })
 
   it('says nothing of a run whose work is unknown', () => {
     const { steps: _, ...endless } = training()
-    expect(predictRuntime(job, [endless], on('a100-80gb', 8), [], tables)?.basis).toBe('limit')
+    expect(predictRuntime(job, [endless], on('a100-80gb', 8), {}, tables)?.basis).toBe('limit')
   })
 })
 
 describe('the model', () => {
   it('is asked when nobody declared anything, and shows its arithmetic', () => {
-    const runtime = predictRuntime(undeclared, [training()], on('a100-80gb', 8), [], tables)
+    const runtime = predictRuntime(undeclared, [training()], on('a100-80gb', 8), {}, tables)
     expect(runtime?.basis).toBe('model')
     expect(runtime?.working.map(line => line.what)).toEqual(
       expect.arrayContaining([
@@ -145,7 +145,7 @@ describe('the model', () => {
     // 6·N FLOPs a token of 312 TFLOPS: llm-foundry reports 0.50 to 0.64 for 7B, IBM's FSDP 0.49 from start to end, 0.8 of that with recompute.
     const facts = { precision: said('bf16' as const), activationRecompute: said('none' as const) }
     const tokens = 1_000 * 128 * 2_048
-    const seconds = secondsOf(predictRuntime(undeclared, [training(facts)], on('a100-80gb', 8), [], tables)).p50
+    const seconds = secondsOf(predictRuntime(undeclared, [training(facts)], on('a100-80gb', 8), {}, tables)).p50
     const modelFlopsShare = (6 * 6.74e9 * tokens) / seconds / (8 * 312e12)
     expect(modelFlopsShare).toBeGreaterThan(0.4)
     expect(modelFlopsShare).toBeLessThan(0.65)
@@ -153,21 +153,21 @@ describe('the model', () => {
 
   it('is undefined where steps, samples and tokens are unknown: only the limit is left', () => {
     const { steps: _, ...endless } = training()
-    expect(predictRuntime(undeclared, [endless], on('a100-80gb', 8), [], tables)?.basis).toBe('limit')
+    expect(predictRuntime(undeclared, [endless], on('a100-80gb', 8), {}, tables)?.basis).toBe('limit')
   })
 
   it('takes twice as long for twice the steps, but for the start', () => {
     const { startSeconds } = tables.calibration.efficiency
-    const once = secondsOf(predictRuntime(undeclared, [training()], on('a100-80gb', 8), [], tables)).p50
+    const once = secondsOf(predictRuntime(undeclared, [training()], on('a100-80gb', 8), {}, tables)).p50
     const twice = secondsOf(
-      predictRuntime(undeclared, [training({ steps: said(2_000) })], on('a100-80gb', 8), [], tables),
+      predictRuntime(undeclared, [training({ steps: said(2_000) })], on('a100-80gb', 8), {}, tables),
     ).p50
     expect((twice - startSeconds) / (once - startSeconds)).toBeCloseTo(2, 6)
   })
 
   it('adds up runs that follow each other, and takes the longest of roles side by side', () => {
-    const one = secondsOf(predictRuntime(undeclared, [training()], on('a100-80gb', 8), [], tables)).p50
-    const two = secondsOf(predictRuntime(undeclared, [training(), training()], on('a100-80gb', 8), [], tables)).p50
+    const one = secondsOf(predictRuntime(undeclared, [training()], on('a100-80gb', 8), {}, tables)).p50
+    const two = secondsOf(predictRuntime(undeclared, [training(), training()], on('a100-80gb', 8), {}, tables)).p50
     expect(two / one).toBeCloseTo(2, 6)
   })
 
@@ -176,15 +176,15 @@ describe('the model', () => {
       undeclared,
       [training({ framework: said('Megatron-LM') })],
       on('a100-80gb', 8),
-      [],
+      {},
       tables,
     )
-    const unknown = predictRuntime(undeclared, [training()], on('a100-80gb', 8), [], tables)
+    const unknown = predictRuntime(undeclared, [training()], on('a100-80gb', 8), {}, tables)
     expect(widthOf(secondsOf(unknown))).toBeGreaterThan(widthOf(secondsOf(known)))
   })
 
   it('has no answer for a precision that the GPU cannot compute', () => {
-    expect(predictRuntime(undeclared, [training({ precision: said('bf16') })], on('t4', 8), [], tables)?.basis).toBe(
+    expect(predictRuntime(undeclared, [training({ precision: said('bf16') })], on('t4', 8), {}, tables)?.basis).toBe(
       'limit',
     )
   })
@@ -232,29 +232,29 @@ describe('the step model', () => {
 
 describe('the time limit', () => {
   it('is a bound and no estimate', () => {
-    const runtime = predictRuntime(undeclared, [], on('a100-80gb', 8), [], tables)
+    const runtime = predictRuntime(undeclared, [], on('a100-80gb', 8), {}, tables)
     expect(runtime).toMatchObject({ basis: 'limit', upperBoundSeconds: 24 * secondsPerHour })
   })
 
   it('that a role without GPUs lacks is a bound all the same', () => {
     const limited = roleOf({ timeLimitSeconds: said(60) })
     const job = jobOf({ roles: [roleOf({ name: 'driver', gpuCount: said(0) }), limited] })
-    expect(predictRuntime(job, [], on('a100-80gb', 8), [], tables)).toMatchObject({ upperBoundSeconds: 60 })
+    expect(predictRuntime(job, [], on('a100-80gb', 8), {}, tables)).toMatchObject({ upperBoundSeconds: 60 })
   })
 
   it('that one of several roles lacks bounds nothing', () => {
     const job = jobOf({ roles: [roleOf({ timeLimitSeconds: said(60) }), roleOf({ name: 'other' })] })
-    expect(predictRuntime(job, [], on('a100-80gb', 8), [], tables)).toBeUndefined()
+    expect(predictRuntime(job, [], on('a100-80gb', 8), {}, tables)).toBeUndefined()
   })
 })
 
 describe('idle GPUs', () => {
   it('do not make a run quicker: four processes on eight GPUs take as long as on four', () => {
     const facts = training({ processes: said(4) })
-    const eight = predictRuntime(undeclared, [facts], on('a100-80gb', 8), [], tables)
+    const eight = predictRuntime(undeclared, [facts], on('a100-80gb', 8), {}, tables)
     const four = jobOf({ roles: [roleOf({ gpuCount: said(4) })] })
     expect(secondsOf(eight).p50).toBeCloseTo(
-      secondsOf(predictRuntime(four, [facts], on('a100-80gb', 4), [], tables)).p50,
+      secondsOf(predictRuntime(four, [facts], on('a100-80gb', 4), {}, tables)).p50,
     )
     expect(eight?.working.find(line => line.what === 'GPUs at work')?.figure).toBe('4 of 8')
   })

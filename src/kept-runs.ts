@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs'
+import { delimiter, join, relative, resolve } from 'node:path'
+import { findUpward } from './config.ts'
+import type { Gpu } from './gpu.ts'
+import type { Job } from './job.ts'
+import { once } from './once.ts'
+import type { Past } from './runtimes/runtime-model.ts'
+
+/** What is told of earlier runs on the command line. */
+export interface RunsOptions {
+  /** False: go by no earlier runs. */
+  readonly history?: boolean
+  /** Days of runs that Slurm's accounting is asked for. */
+  readonly since?: number
+  /** Whose runs; one's own where left out. */
+  readonly user?: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Where a repository keeps its runs, made by `gpufare runs import`. */
+export const usualRunsFile = '.gpufare/runs.csv'
+
+/**
+ * Finds the earlier runs of a manifest's jobs: those its repository keeps, and of Slurm jobs those that Slurm's accounting has, where its
+ * program is here. Where there are none, nothing that reads or weighs runs is loaded. Each source is read once.
+ */
+export function pastFinder(
+  environment: Environment,
+  tables: { readonly gpus: readonly Gpu[] },
+  options: RunsOptions,
+): (folder: string, jobs: readonly Pick<Job, 'scheduler'>[]) => Promise<Past> {
+  const hasSacct = once(() => isInstalled('sacct', environment))
+  const read = once(async (key: string): Promise<Past> => {
+    const [file = '', asks] = key.split('\0')
+    const [{ readKept }, { pastRunsOf }] = await Promise.all([import('./accounting/kept.ts'), import('./past-runs.ts')])
+    const kept = await readKept({
+      ...(file !== '' && { file, shown: relative('.', file) }),
+      asksSlurm: asks === 'sacct',
+      environment,
+      nowSeconds: Math.floor(Date.now() / 1_000),
+      ...options,
+    })
+    return { runs: pastRunsOf(kept, tables.gpus, kept.asker) }
+  })
+  return async (folder, jobs) => {
+    if (options.history === false) return {}
+    const file = findUpward(resolve(folder), usualRunsFile)
+    const asksSlurm = jobs.some(job => job.scheduler === 'slurm') && hasSacct(true)
+    return file === undefined && !asksSlurm ? {} : read(`${file ?? ''}\0${asksSlurm ? 'sacct' : ''}`)
+  }
+}
+
+/** Whether a folder of PATH has a program; nothing is started. */
+function isInstalled(program: string, environment: Environment): boolean {
+  const folders = (environment['PATH'] ?? '').split(delimiter)
+  return folders.some(folder => folder !== '' && existsSync(join(folder, program)))
+}

@@ -14,11 +14,11 @@ export interface Session {
 const waiting =
   /^(?:jupyter-(?:lab|notebook|server)|jupyterhub-singleuser|start-(?:notebook|singleuser)\.(?:sh|py)|notebook|jupyterlab|code-server|openvscode-server|rserver|rstudio-server|sshd|tmux|screen|salloc|sinteractive)$/
 /** Programs that do so for some of their subcommands: VS Code's tunnel, marimo's editor. */
-const waitingFor: Readonly<Record<string, RegExp>> = {
-  jupyter: /^(?:lab|notebook|server|-)|^$/,
-  code: /^(?:tunnel|serve-web)$/,
-  marimo: /^edit$/,
-}
+const waitingFor: ReadonlyMap<string, RegExp> = new Map([
+  ['jupyter', /^(?:lab|notebook|server|-)|^$/],
+  ['code', /^(?:tunnel|serve-web)$/],
+  ['marimo', /^edit$/],
+])
 const shells = /^(?:ba|z|da|k|fi|tc|c)?sh$/
 
 /** The session that a job is: a notebook, an editor, a shell, or nothing but sleep; undefined where it is none. */
@@ -34,7 +34,7 @@ export function findSession(job: Job): Session | undefined {
 
 function waits({ program, arguments: words, launches }: CommandLine): boolean {
   const name = baseName(program)
-  if (waiting.test(name) || waitingFor[name]?.test(words[0]?.written ?? '') === true) return true
+  if (waiting.test(name) || waitingFor.get(name)?.test(words[0]?.written ?? '') === true) return true
   return shells.test(name) && launches.some(({ options }) => options.some(({ written }) => written === '--pty'))
 }
 

@@ -32,6 +32,8 @@ describe('a session', () => {
   test.each([
     'python train.py',
     'sleep 60',
+    'constructor',
+    'toString lab',
     'sleep 3h\npython train.py',
     'jupyter nbconvert --execute run.ipynb',
     'marimo run app.py',

@@ -100,7 +100,7 @@ export function assign(assignment: Assignment, shell: Shell, exported = false): 
   const index = assignment.index === undefined ? '0' : expandText(assignment.index, shell)
   const given = expandValue(value, shell)
   const old = append === true ? (before?.cells.get(index) ?? unsetCell(name, before, shell)) : undefined
-  setVariable(shell, name, old === undefined ? given : joinCells(old, given, place), index)
+  setVariable(shell, name, old === undefined ? given : joinCells([old, given], place), index)
   if (exported) exportVariable(name, shell)
 }
 

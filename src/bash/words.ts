@@ -43,20 +43,28 @@ export function expandValue(word: Word, scope: Scope): Cell {
   const place = scope.script.placeOf(word.pos)
   const pieces = (word.parts ?? []).flatMap(part => expandPart(part, scope, true, 'unknown'))
   if (word.parts === undefined) return { text: word.value, place }
-  return pieces.reduce<Cell>(
-    (value, piece) => joinCells(value, piece === 'next' ? { text: ' ', place } : piece, place),
-    { text: '', place },
+  return joinCells(
+    pieces.map(piece => (piece === 'next' ? { text: ' ', place } : piece)),
+    place,
   )
 }
 
-/** Puts one text behind another; without a line of its own each stands at `place`. */
-export function joinCells(first: Cell, second: Cell, place: Place): Cell {
-  const text = first.text + second.text
-  if (first.text === '') return { text, place: second.place ?? place, lines: second.lines }
-  if (first.lines === undefined && second.lines === undefined) return { text, place: first.place ?? place }
-  const before = first.lines ?? [{ offset: 0, place: first.place ?? place }]
-  const after = second.lines ?? [{ offset: 0, place: second.place ?? place }]
-  return { text, place: first.place ?? place, lines: [...before, ...shiftLines(after, first.text.length)] }
+/** Puts texts one behind the other; those without a line of their own stand at `place`. */
+export function joinCells(cells: readonly Cell[], place: Place): Cell {
+  const told = cells.filter(({ text }) => text !== '')
+  const first = told[0] ?? cells.at(-1)
+  const text = told.map(cell => cell.text).join('')
+  const ownPlace = first?.place ?? place
+  if (told.length < 2) return { text, place: ownPlace, lines: first?.lines }
+  if (told.every(({ lines }) => lines === undefined)) return { text, place: ownPlace }
+  let length = 0
+  const lines = told.flatMap(cell => {
+    const own = cell.lines ?? [{ offset: 0, place: cell.place ?? place }]
+    const shifted = shiftLines(own, length)
+    length += cell.text.length
+    return shifted
+  })
+  return { text, place: ownPlace, lines }
 }
 
 /** The words that one written word becomes: none, one or many. */
@@ -71,10 +79,10 @@ export function expandWord(word: Word, scope: Scope, unset: 'unknown' | 'empty' 
 
 function assembleFields(pieces: readonly Piece[], wordPlace: Place): Field[] {
   const fields: Cell[] = []
-  let open: Cell | undefined
+  let open: Cell[] = []
   const close = () => {
-    if (open !== undefined) fields.push(open)
-    open = undefined
+    if (open.length > 0) fields.push(joinCells(open, wordPlace))
+    open = []
   }
   for (const piece of pieces) {
     if (piece === 'next') {
@@ -84,11 +92,7 @@ function assembleFields(pieces: readonly Piece[], wordPlace: Place): Field[] {
     const words = piece.splits ? splitCell(piece) : [piece]
     words.forEach((word, index) => {
       if (index > 0) close()
-      if (word.text === '' && !piece.quoted) return
-      open =
-        open === undefined
-          ? { text: word.text, place: word.place ?? wordPlace, lines: word.lines }
-          : joinCells(open, word, wordPlace)
+      if (word.text !== '' || piece.quoted) open.push(word)
     })
   }
   close()

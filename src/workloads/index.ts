@@ -129,7 +129,8 @@ export function readWorkloads(
   datasets: DatasetTable,
 ): { workloads: readonly Workload[]; warnings: readonly Warning[] } {
   const runs = runsOf(job, files)
-  const read = runs.flatMap(run => readRun(run, runs, job, files) ?? [])
+  const rolesOf = rolesByCommand(runs)
+  const read = runs.flatMap(run => readRun(run, rolesOf, job, files) ?? [])
   const completed = read.map(({ reading, role, commandLine }) => {
     const beside = commandLine.background ? { background: true as const } : {}
     const workload: Workload = { ...reading.workload, role: role.name, ...beside }
@@ -232,9 +233,9 @@ function followScript(line: CommandLine, files: ReferredFiles, depth: number): C
     .flatMap(inner => followScript(inner, files, depth + 1))
 }
 
-function readRun(run: Run, runs: readonly Run[], job: Job, files: ReferredFiles): ReadRun | undefined {
+function readRun(run: Run, rolesOf: RolesOf, job: Job, files: ReferredFiles): ReadRun | undefined {
   const { commandLine, role } = run
-  const peers = peersOf(rolesOfSame(run, runs))
+  const peers = peersOf(rolesOf(run))
   const processes = countProcesses(commandLine, peers)
   const own = filesIn(commandLine.folder, files)
   for (const reader of readers) {
@@ -245,20 +246,24 @@ function readRun(run: Run, runs: readonly Run[], job: Job, files: ReferredFiles)
 }
 
 /** Roles that start the same program with the same arguments: one distributed run over all of them. */
-function rolesOfSame({ commandLine, role }: Run, runs: readonly Run[]): Role[] {
-  const same = runs
-    .filter(other => describeCommand(other.commandLine) === describeCommand(commandLine))
-    .map(other => other.role)
-  return [...new Set([role, ...same])]
+type RolesOf = (run: Run) => readonly Role[]
+
+function rolesByCommand(runs: readonly Run[]): RolesOf {
+  const roles = new Map<string, Set<Role>>()
+  for (const { commandLine, role } of runs) {
+    const command = describeCommand(commandLine)
+    roles.set(command, (roles.get(command) ?? new Set()).add(role))
+  }
+  return ({ commandLine, role }) => [...new Set([role, ...(roles.get(describeCommand(commandLine)) ?? [])])]
 }
 
 function describeCommand({ program, arguments: words }: CommandLine): string {
   return JSON.stringify([program, ...words.map(word => word.written)])
 }
 
-/** What is computed, whoever computes it. */
+/** What is computed, whoever computes it and wherever it is kept. */
 function describeValues(workload: Workload): string {
-  const { place, conditional, repetitions, ...values } = workload
+  const { place, conditional, repetitions, checkpoint, ...values } = workload
   return JSON.stringify(values, (key, value) => (key === 'origin' ? undefined : value))
 }
 

@@ -264,5 +264,5 @@ export function mutate(bytes: Uint8Array, random: Random, others: readonly Uint8
   return Buffer.from(text.slice(0, largestBytes), 'latin1')
 }
 
-/** What is larger than the limits of manifests is refused before it is read: nothing to learn. */
-const largestBytes = 3_000_000
+/** A megabyte of YAML takes its parser about a second: beyond, the time says nothing. */
+const largestBytes = 1_000_000

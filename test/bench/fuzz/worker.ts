@@ -36,8 +36,10 @@ function watchReads(): void {
   }
   const watched = <Given extends unknown[], Result>(open: (...given: Given) => Result) => {
     return (...given: Given): Result => {
+      // A file that would not open, being a link, was not read.
+      const opened = open(...given)
       note(given[0])
-      return open(...given)
+      return opened
     }
   }
   Object.assign(fs, {

@@ -58,7 +58,7 @@ function sourcesOf(jobs: readonly Job[]): readonly string[] {
 }
 
 /** The repository's folder, or the manifest's own. */
-function findRoot(folder: string): string {
+export function findRoot(folder: string): string {
   const start = resolve(folder)
   for (let at = start; ; at = dirname(at)) {
     if (existsSync(join(at, '.git'))) return at

@@ -336,7 +336,8 @@ function refusedByController(
   })
 }
 
-function jobName(manifest: Manifest, settings: Settings, wrapped: boolean): string {
+/** What Slurm calls the job: as told, else by its file. */
+export function jobName(manifest: Manifest, settings: Settings, wrapped: boolean): string {
   const given = settings.get('job-name')?.value
   if (given !== undefined) return given
   if (wrapped) return 'wrap'

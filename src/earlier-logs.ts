@@ -1,0 +1,161 @@
+import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { isWithin } from './file-source.ts'
+import type { Job } from './job.ts'
+import { findLogs, readLog } from './log-files.ts'
+import { type Manifest, manifestOf, wrapPath } from './manifest.ts'
+import { type OutputPattern, outputPatterns } from './manifests/slurm/output-files.ts'
+import { findRoot } from './referred-files.ts'
+import type { EarlierLog } from './runtimes/earlier-log.ts'
+
+/** The newest runs whose logs are read: older ones hardly change what is known of the next. */
+const mostRuns = 20
+/** Files of which it is asked when they were written; job numbers rise, so the highest come first. */
+const mostDated = 400
+/** Folders that a pattern such as `logs/%j/out.txt` leads to. */
+const mostFolders = 400
+/** Scripts beside the manifest that are asked whether they write to the same files, and how large one is at most. */
+const mostNeighbours = 100
+const largestNeighbourBytes = 200_000
+
+/** A file that a pattern fits. */
+interface Found {
+  readonly path: string
+  /** Numbers of job and array task, the same for output and errors of a run; the path where the pattern has none. */
+  readonly run: string
+  readonly job: number
+  readonly stats: Stats
+}
+
+/** Logs named by the user, or those of a Slurm job that lie where it writes them; the readers of logs are loaded only if there are any. */
+export async function findEarlierLogs(
+  manifest: Manifest,
+  jobs: readonly Job[],
+  folder: string,
+  named: readonly string[],
+): Promise<readonly EarlierLog[]> {
+  const [job, ...others] = jobs
+  if (job === undefined || others.length > 0) return []
+  if (named.length > 0) return readRuns(findLogs(named).map(path => [path]))
+  if (job.scheduler !== 'slurm') return []
+  const patterns = outputPatterns(manifest)
+  const runs = new Map<string, Found[]>()
+  for (const found of patterns.flatMap(pattern => findFitting(pattern, folder))) {
+    const run = runs.get(found.run)
+    if (run === undefined) runs.set(found.run, [found])
+    else if (run.every(({ path }) => path !== found.path)) run.push(found)
+  }
+  if (runs.size === 0) return []
+  const newest = [...runs.values()].sort((a, b) => writtenAt(b) - writtenAt(a)).slice(0, mostRuns)
+  const words = ownWords(manifest, job, patterns, folder)
+  return readRuns(
+    newest.map(files => files.map(({ path }) => path)),
+    words,
+  )
+}
+
+function writtenAt(files: readonly Found[]): number {
+  return Math.max(...files.map(({ stats }) => stats.mtimeMs))
+}
+
+/** Files of a pattern, below the folder that sbatch is told to change to, the manifest's own and the current one. */
+function findFitting({ parts, folder: told }: OutputPattern, folder: string): readonly Found[] {
+  const root = findRoot(folder)
+  const isAbsolute = parts[0] === ''
+  const starts = isAbsolute ? ['/'] : told === undefined ? [folder, '.'] : [resolve(folder, told)]
+  const places = [...new Set(starts.map(start => resolve(start)))].map(path => ({ path, run: '', job: 0 }))
+  let reached = places.filter(({ path }) => isAbsolute || isInside(root, path))
+  parts.forEach((part, index) => {
+    const isLast = index === parts.length - 1
+    if (part === '' || part === '.') return
+    const next = reached.flatMap(({ path, run, job }) => {
+      if (typeof part === 'string') return [{ path: join(path, part), run, job }]
+      // No folder outside is looked through.
+      if (!isInside(root, path)) return []
+      return entriesOf(path).flatMap(entry => {
+        const match = part.exec(entry.name)
+        if (match === null || (!isLast && !entry.isDirectory())) return []
+        const { job: number = '', task = '' } = match.groups ?? {}
+        return [{ path: join(path, entry.name), run: `${run} ${number} ${task}`, job: Number(number || job) }]
+      })
+    })
+    reached = next.sort((a, b) => b.job - a.job).slice(0, isLast ? mostDated : mostFolders)
+  })
+  return reached.flatMap(({ path, run, job }) => {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats?.isFile() !== true || stats.size === 0 || !isInside(root, path)) return []
+    return [{ path, run: run.trim() === '' ? path : run, job, stats }]
+  })
+}
+
+/** Whether a path lies in a folder, wherever links lead. */
+function isInside(root: string, path: string): boolean {
+  try {
+    return isWithin(realpathSync(root), realpathSync(path))
+  } catch {
+    return false
+  }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Words by which a log shows that it is of this script, where scripts beside it write to files of the same names; undefined where none
+ * does.
+ */
+function ownWords(
+  manifest: Manifest,
+  job: Job,
+  patterns: readonly OutputPattern[],
+  folder: string,
+): readonly string[] | undefined {
+  const own = new Set(patterns.map(describePattern))
+  const neighbours = entriesOf(folder)
+    .filter(entry => entry.isFile() && entry.name !== basename(manifest.path) && !/\.(?:out|err|log)$/.test(entry.name))
+    .slice(0, mostNeighbours)
+    .flatMap(({ name }) => scriptAt(join(folder, name)))
+    .filter(script => outputPatterns(script).some(pattern => own.has(describePattern(pattern))))
+  if (neighbours.length === 0 && manifest.path !== wrapPath) return undefined
+  const programs = job.roles.flatMap(role => role.commandLines.map(({ program }) => basename(program)))
+  const words = [basename(manifest.name), job.name, ...programs]
+  return words.filter(
+    word => word.length > 3 && neighbours.every(({ text, name }) => !`${name}\n${text}`.includes(word)),
+  )
+}
+
+function scriptAt(path: string): readonly Manifest[] {
+  try {
+    if (statSync(path).size > largestNeighbourBytes) return []
+    const script = manifestOf(path, readFileSync(path))
+    return /^#!/.test(script.text) && /^#(?:SBATCH|PBS|BSUB)/m.test(script.text) ? [script] : []
+  } catch {
+    return [] // no text, or not ours to read
+  }
+}
+
+function describePattern({ parts, folder = '' }: OutputPattern): string {
+  return [folder, ...parts.filter(part => part !== '.').map(String)].join('/')
+}
+
+/** Reads the files of each run; with `words`, only runs in whose files one of them stands. Throws GpufareError where a file cannot be read. */
+async function readRuns(
+  runs: readonly (readonly string[])[],
+  words?: readonly string[],
+): Promise<readonly EarlierLog[]> {
+  const { readEarlierRun } = await import('./logs/earlier-run.ts')
+  return runs.flatMap(paths => {
+    const files = paths.map(path => ({
+      name: relative('.', path).startsWith('..') ? path : relative('.', path),
+      bytes: readLog(path, false),
+    }))
+    const run = readEarlierRun(files, words)
+    const writtenSeconds = Math.max(...paths.map(path => statSync(path).mtimeMs)) / 1_000
+    return run === undefined ? [] : [{ ...run, writtenSeconds }]
+  })
+}

@@ -158,6 +158,7 @@ function footLines(rows: readonly Row[], { currency }: Report, options: RenderOp
   ]
   const notes = [
     ...bases.map(basis => `runtime by ${basisWords[basis]}`),
+    ...logNotes(rows),
     ...sharedRemarks(rows).map(remark => `the others: ${remark}`),
     ...(rows.some(row => isSpot(row.quote.tier)) ? ['spot: its machines can be taken away at any time'] : []),
     ...(currency.source === undefined
@@ -167,6 +168,14 @@ function footLines(rows: readonly Row[], { currency }: Report, options: RenderOp
     'not included: storage, network, queueing, failed runs, tax',
   ]
   return ['', ...notes.flatMap(note => wrap(note, options.width, '  ').map(options.paint.dim))]
+}
+
+/** Which logs the runtimes go by. */
+function logNotes(rows: readonly Row[]): string[] {
+  const logs = rows.flatMap(({ quote: { runtime } }) => (runtime?.basis === 'limit' ? [] : (runtime?.logs ?? [])))
+  const [newest, ...others] = new Set(logs.map(({ file }) => plainText(file)))
+  if (newest === undefined) return []
+  return [`history: ${countOf(others.length + 1, 'earlier log')}, ${others.length === 0 ? '' : 'newest '}${newest}`]
 }
 
 const basisWords = {

@@ -33,7 +33,9 @@ export function workToday(log: RunProgress, run: Partial<Workload>, plan: RunPro
     const words = `; today ${formatCount(steps)} steps of ${accumulation} micro-batches`
     return { counts, stepRatio: 1, ratio: ratioOf(counts), isStated: true, keepsSamples: false, words }
   }
-  if (steps !== undefined && log.unit === 'optimizer-step') {
+  // A counter that does not say what it counts counts steps where every step is one batch.
+  const countsSteps = log.unit === 'optimizer-step' || (log.unit === 'other' && (accumulation ?? 1) === 1)
+  if (steps !== undefined && countsSteps) {
     const batch = stated(run.globalBatch)
     const logBatch = log.globalBatch?.value
     const hasBatches = batch !== undefined && logBatch !== undefined

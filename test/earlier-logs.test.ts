@@ -1,0 +1,144 @@
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Fare } from '../src/fare.ts'
+import { quoteManifests } from '../src/quoted-manifests.ts'
+import type { Runtime } from '../src/runtimes/runtime-model.ts'
+import { processTerminal } from '../src/terminal.ts'
+import { makeFolder } from './folders.ts'
+
+/** A log of a loop that reports every hundredth step, at 2 s a step, from 10:00 on. */
+function logOf(steps: number, total: number, ...ending: readonly string[]): string {
+  const stamp = (seconds: number) => new Date(Date.UTC(2026, 0, 5, 10) + seconds * 1_000).toISOString().slice(0, 19)
+  const lines = [`${stamp(0)} INFO start of training`]
+  for (let step = 100; step <= steps; step += 100) lines.push(`${stamp(step * 2)} INFO step ${step}/${total} loss 2.5`)
+  return `${[...lines, ...ending].join('\n')}\n`
+}
+
+/** Writes files, each a minute older than the one before. */
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  Object.entries(files).forEach(([name, text], index) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), text)
+    const time = 1_780_000_000 - 60 * index
+    utimesSync(join(folder, name), time, time)
+  })
+}
+
+const head = '#!/bin/bash\n#SBATCH --gres=gpu:v100-32gb:1\n#SBATCH --time=2:00:00\n'
+const script = `${head}python train.py\n`
+
+async function fareOf(folder: string, options: { log?: string[]; history?: boolean } = {}): Promise<Fare> {
+  // No PATH: Slurm's accounting is not asked.
+  const terminal = { ...processTerminal(false), environment: {} }
+  const nothing = { schedulerArguments: [], scriptArguments: [] }
+  const [quoted] = await quoteManifests([join(folder, 'train.sbatch')], options, nothing, terminal)
+  const fare = quoted?.fares[0]
+  if (fare === undefined) throw new Error('no job')
+  return fare
+}
+
+async function runtimeIn(files: Readonly<Record<string, string>>, options = {}): Promise<Runtime | undefined> {
+  const folder = makeFolder()
+  write(folder, files)
+  return (await fareOf(folder, options)).quotes[0]?.runtime
+}
+
+describe('a script that says nothing of its training', () => {
+  it('takes about what its earlier run took', async () => {
+    const runtime = await runtimeIn({ 'train.sbatch': script, 'slurm-4711.out': logOf(1_000, 1_000) })
+    expect(runtime).toMatchObject({ basis: 'history', logs: [{ kind: 'log', outcome: 'finished' }] })
+    if (runtime?.basis !== 'history') return
+    expect(runtime.seconds.p50).toBeCloseTo(2_000, -1)
+    expect(runtime.seconds.p90 / runtime.seconds.p50).toBeCloseTo(1.47, 1)
+  })
+
+  it('takes what the rate of a stopped run comes to', async () => {
+    const stopped = 'slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-01-05T10:14:00 DUE TO TIME LIMIT ***'
+    const runtime = await runtimeIn({ 'train.sbatch': script, 'slurm-4711.out': logOf(400, 1_000, stopped) })
+    expect(runtime).toMatchObject({ basis: 'history', logs: [{ outcome: 'time-limit' }] })
+    if (runtime?.basis !== 'history') return
+    expect(runtime.seconds.p50).toBeGreaterThan(2_000)
+    expect(runtime.seconds.p50).toBeLessThan(2_400)
+  })
+
+  it('is known more narrowly by several runs', async () => {
+    const runtime = await runtimeIn({
+      'train.sbatch': script,
+      'slurm-3.out': logOf(1_000, 1_000),
+      'slurm-2.out': logOf(1_000, 1_000),
+      'slurm-1.out': logOf(1_000, 1_000),
+    })
+    expect(runtime).toMatchObject({ basis: 'history', logs: [{}, {}, {}] })
+    if (runtime?.basis !== 'history') return
+    expect(runtime.seconds.p90 / runtime.seconds.p50).toBeLessThan(1.25)
+  })
+
+  it.each([
+    ['no log', {}, {}],
+    ['logs that are of no use', { 'slurm-4711.out': 'hello\n' }, {}],
+    ['logs turned off', { 'slurm-4711.out': logOf(1_000, 1_000) }, { history: false }],
+    ['logs of other names', { 'other-4711.out': logOf(1_000, 1_000) }, {}],
+    [
+      'logs that two scripts write',
+      { 'slurm-4711.out': logOf(1_000, 1_000), 'other.sbatch': `${head}python train.py --small\n` },
+      {},
+    ],
+  ])('has only its limit with %s', async (_, files, options) => {
+    expect(await runtimeIn({ 'train.sbatch': script, ...files }, options)).toMatchObject({ basis: 'limit' })
+  })
+
+  it('finds logs that name what only this of two scripts starts', async () => {
+    const runtime = await runtimeIn({
+      'train.sbatch': script,
+      'slurm-4711.out': `+ python train.py\n${logOf(1_000, 1_000)}`,
+      'other.sbatch': `${head}python evaluate.py\n`,
+    })
+    expect(runtime).toMatchObject({ basis: 'history' })
+  })
+
+  it('takes progress from one of two files and the ending from the other', async () => {
+    const folder = makeFolder()
+    const directives = '#SBATCH -o logs/%j.out\n#SBATCH -e logs/%j.err\n'
+    write(folder, {
+      'train.sbatch': `${head}${directives}python train.py\n`,
+      'logs/7.out': logOf(400, 1_000),
+      'logs/7.err': 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n',
+    })
+    const fare = await fareOf(folder)
+    expect(fare.quotes[0]?.runtime).toMatchObject({
+      logs: [{ file: expect.stringContaining('7.out'), outcome: 'oom' }],
+    })
+    const warning = fare.warnings.find(({ code }) => code === 'earlier-run-stopped')
+    expect(warning?.text).toMatch(/^the last run ended out of memory after 13m/)
+  })
+
+  it('reads no log that a link leads to outside the folder, unless it is named', async () => {
+    const outside = makeFolder()
+    write(outside, { 'far.out': logOf(1_000, 1_000) })
+    const folder = makeFolder()
+    write(folder, { 'train.sbatch': script })
+    symlinkSync(join(outside, 'far.out'), join(folder, 'slurm-1.out'))
+    expect((await fareOf(folder)).quotes[0]?.runtime).toMatchObject({ basis: 'limit' })
+    const named = await fareOf(folder, { log: [join(outside, 'far.out')] })
+    expect(named.quotes[0]?.runtime).toMatchObject({ basis: 'history' })
+  })
+})
+
+describe('a log of other GPUs or other work', () => {
+  it('is scaled to the GPUs that are asked for now, and said to be measured', async () => {
+    const log = `NVIDIA A100-SXM4-80GB\n${logOf(1_000, 1_000)}`
+    const runtime = await runtimeIn({ 'train.sbatch': script, 'slurm-4711.out': log })
+    expect(runtime).toMatchObject({ basis: 'measured' })
+    if (runtime?.basis !== 'measured') return
+    expect(runtime.seconds.p50).toBeGreaterThan(2_200)
+  })
+
+  it('is made as long as the manifest says', async () => {
+    const declared = `${head}#GPUFARE steps=3000\npython train.py\n`
+    const runtime = await runtimeIn({ 'train.sbatch': declared, 'slurm-4711.out': logOf(1_000, 1_000) })
+    expect(runtime).toMatchObject({ basis: 'history' })
+    if (runtime?.basis !== 'history') return
+    expect(runtime.seconds.p50).toBeCloseTo(6_000, -2)
+  })
+})

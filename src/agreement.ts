@@ -23,6 +23,13 @@ export interface Approved {
 /** The manifests of one call; there is no call without one. */
 export type Quoted = readonly [QuotedManifest, ...QuotedManifest[]]
 
+/** A manifest on its way, with what was quoted for it. */
+export interface Agreed extends Handover {
+  readonly quoted: QuotedManifest
+  /** The manifest as it was written, where another candidate was chosen. */
+  readonly insteadOf?: QuotedManifest
+}
+
 /**
  * What is to be handed over: by the policy alone, or as the person at the terminal chooses. Throws GpufareError, with 3,
  * 4 or 5, where nothing is. `showAll` prints every candidate.
@@ -32,7 +39,7 @@ export async function agree(
   approved: Approved,
   terminal: Terminal,
   showAll: () => Promise<void>,
-): Promise<readonly Handover[]> {
+): Promise<readonly Agreed[]> {
   const findings = await findBreaches(quoted, { environment: terminal.environment, today: today() })
   showWarnings(findings, terminal)
   const pipedIn = quoted.some(({ manifest }) => manifest.name === 'standard input')
@@ -46,7 +53,7 @@ async function decideAt(
   findings: readonly Finding[],
   approved: Approved,
   showAll: () => Promise<void>,
-): Promise<readonly Handover[]> {
+): Promise<readonly Agreed[]> {
   const verdict = verdictOn(quoted, approved, terminal, findings)
   if (verdict.kind === 'refuse') throw new GpufareError(verdict.reasons.join('\n'), verdict.exitCode)
   if (verdict.kind === 'ask') return askAbout(quoted, terminal, showAll)
@@ -80,11 +87,7 @@ function verdictOn(quoted: Quoted, approved: Approved, terminal: Terminal, findi
 }
 
 /** Asks until the person has decided. */
-async function askAbout(
-  quoted: Quoted,
-  terminal: Terminal,
-  showAll: () => Promise<void>,
-): Promise<readonly Handover[]> {
+async function askAbout(quoted: Quoted, terminal: Terminal, showAll: () => Promise<void>): Promise<readonly Agreed[]> {
   const dialogue = await dialogueAt(terminal)
   const message = await describeQuestion(quoted)
   let showsAll = false
@@ -130,7 +133,7 @@ async function agreeOnChange(
   original: QuotedManifest,
   choice: Another,
   terminal: Terminal,
-): Promise<Handover | undefined> {
+): Promise<Agreed | undefined> {
   const changed = changeTo(original, choice)
   if (changed === undefined) return undefined
   const { name, text } = original.manifest
@@ -146,7 +149,7 @@ async function agreeOnChange(
   const no = { label: 'no, back to the question', value: false }
   const dialogue = await dialogueAt(terminal)
   const agreed = await ask({ message: `Submit ${name} with this change?`, options: [yes, no] }, dialogue)
-  return agreed ? { ...asWritten(changed), changed: true } : undefined
+  return agreed ? { ...asWritten(changed), changed: true, insteadOf: original } : undefined
 }
 
 /** The manifest with the other GPUs, quoted anew; undefined where it cannot be changed so that it asks for just what was chosen. */
@@ -189,9 +192,7 @@ export async function wantsNewQuote(
 }
 
 /** The manifest as it is. */
-export function asWritten({ manifest, fares }: QuotedManifest): Handover {
-  return handoverOf(
-    manifest,
-    fares.map(fare => fare.job),
-  )
+export function asWritten(quoted: QuotedManifest): Agreed {
+  const jobs = quoted.fares.map(fare => fare.job)
+  return { ...handoverOf(quoted.manifest, jobs), quoted }
 }

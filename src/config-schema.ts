@@ -66,6 +66,10 @@ export const ConfigFile = z.strictObject({
   policies: z.array(PolicyRow).optional().describe('Limits and rules; `gpufare policy explain` lists them'),
   budgets: z.array(BudgetRow).optional(),
   exemptions: z.array(ExemptionRow).optional().describe('Rules that do not count for a while, and why'),
+  stamp: z
+    .enum(['on', 'off'])
+    .optional()
+    .describe('Whether the scheduler keeps the quote beside the job, as a comment or annotation; on where left out'),
   notify: z
     .array(name)
     .min(1)

@@ -3,6 +3,7 @@ import { plainText } from '../escaping.ts'
 import { notifyOfJobs } from '../notify.ts'
 import { exitWhenInterrupted } from '../programs.ts'
 import { type PassedOn, quoteManifests } from '../quoted-manifests.ts'
+import { keepRecords, type Recorded, withRecords } from '../recording.ts'
 import {
   checkOptions,
   describeHandover,
@@ -22,6 +23,8 @@ export interface SubmitOptions extends EstimateOptions {
   /** A policy file that is trusted, whatever the configuration says. */
   readonly policy?: string
   readonly dryRun?: true
+  /** `false`: the scheduler is not given the quote to keep beside the job. */
+  readonly stamp?: boolean
 }
 
 /**
@@ -48,7 +51,9 @@ export async function submitQuoted(
 ): Promise<number> {
   for (const { scheduler, manifest } of quoted.map(asWritten)) checkOptions(scheduler, manifest)
   await show(quoted, options, terminal)
-  const agreed = await agree(quoted, options, terminal, () => show(quoted, { ...options, all: true }, terminal))
+  const agreed = (await agree(quoted, options, terminal, () => show(quoted, { ...options, all: true }, terminal))).map(
+    each => withRecords(each, options.stamp !== false && each.quoted.config.stamp?.value !== 'off'),
+  )
   if (options.dryRun === true) return showCommands(agreed, terminal)
   try {
     await rehearseAll(agreed, terminal)
@@ -101,11 +106,13 @@ async function rehearseAll(agreed: readonly Handover[], terminal: Terminal): Pro
 }
 
 /** In the order given; the first that is not taken ends it, with its own exit code. */
-async function forwardAll(agreed: readonly Handover[], terminal: Terminal): Promise<number> {
+async function forwardAll(agreed: readonly Recorded[], terminal: Terminal): Promise<number> {
   for (const [index, handover] of agreed.entries()) {
     let exitCode = 1
     try {
-      exitCode = await forward(handover, terminal)
+      const forwarded = await forward(handover, terminal)
+      exitCode = forwarded.exitCode
+      for (const fault of await keepRecords(handover, forwarded.accepted)) tell(terminal, fault)
     } finally {
       if (exitCode !== 0 && agreed.length > 1) tellWhatBecame(agreed, index, terminal)
     }

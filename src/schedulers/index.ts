@@ -7,7 +7,7 @@ import { type Manifest, wrapPath } from '../manifest.ts'
 import { describeCommand, ProgramNotFound, passThrough } from '../programs.ts'
 import { type Terminal, tell, withSpinner } from '../terminal.ts'
 import { kubernetes } from './kubernetes/index.ts'
-import type { Scheduler } from './scheduler.ts'
+import type { Accepted, Scheduler } from './scheduler.ts'
 import { slurm } from './slurm.ts'
 
 /** Every scheduler that jobs can be handed to. */
@@ -113,21 +113,31 @@ export async function rehearse(handover: Handover): Promise<readonly string[]> {
   })
 }
 
+/** How a hand-over went. */
+export interface Forwarded {
+  readonly exitCode: number
+  /** What was taken; also where the program failed later. */
+  readonly accepted: readonly Accepted[]
+}
+
 /**
- * Hands a manifest over and answers with the program's own exit code; its output and messages pass through untouched.
- * Throws ManifestChanged, having run nothing, where the file no longer holds the bytes that were priced.
+ * Hands a manifest over and answers with the program's own exit code; its output and messages pass through untouched. Throws ManifestChanged, having run nothing, where the file no longer holds the bytes that were priced.
  */
-export async function forward(handover: Handover, terminal: Terminal): Promise<number> {
+export async function forward(handover: Handover, terminal: Terminal): Promise<Forwarded> {
   return atItsPlace(handover, async ({ scheduler }, manifest) => {
     const { program, arguments: words, input } = scheduler.submission(manifest)
     const streams = { ...terminal, environment: manifest.environment }
-    const how = { keepStdout: scheduler.lookAfter !== undefined, ...(input === undefined ? {} : { input }) }
+    const how = { keepStdout: true, ...(input === undefined ? {} : { input }) }
     const fileState = manifest === handover.manifest ? checkBytes(manifest) : undefined
     const { exitCode, stdout } = await passThrough(program, words, streams, how)
     if (fileState !== undefined && stateOf(manifest.path) !== fileState) warnOfRace(handover, terminal)
     const remarks = await withSpinner(terminal, 'looking whether it can run', lookAfter(handover, manifest, stdout))
     for (const remark of remarks) tell(terminal, remark)
-    return exitCode
+    const known = await scheduler.accepted(manifest, handover.jobs, stdout)
+    return {
+      exitCode,
+      accepted: known.filter(({ id, reference }) => exitCode === 0 || (id ?? reference) !== undefined),
+    }
   })
 }
 

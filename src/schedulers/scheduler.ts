@@ -8,6 +8,17 @@ export interface Submission {
   readonly input?: Uint8Array
 }
 
+/** A job that a scheduler has taken, as its program says. */
+export interface Accepted {
+  readonly job: Job
+  /** Job id of Slurm, uid of Kubernetes; absent where the program did not print it or nobody answered in time. */
+  readonly id?: string
+  readonly cluster?: string
+  readonly namespace?: string
+  /** How the scheduler's program calls it, `job.batch/train`. */
+  readonly reference?: string
+}
+
 /**
  * What a manifest is handed to. A scheduler says what to run and what can be known before and after; running it, with
  * the terminal's own streams, is done in one place for all (`forward`).
@@ -28,6 +39,12 @@ export interface Scheduler {
   rehearse?(manifest: Manifest): Promise<readonly string[]>
   /** Whether what was handed over is really accepted, from what the program printed; answers with what stands in its way. */
   lookAfter?(manifest: Manifest, jobs: readonly Job[], printed: string): Promise<readonly string[]>
+  /** The same with a short text that the scheduler keeps beside the job; undefined where its place is the user's already. */
+  withStamp?(manifest: Manifest, stamp: string): Manifest | undefined
+  /** Jobs that were taken, from what the program printed. */
+  accepted(manifest: Manifest, jobs: readonly Job[], printed: string): Promise<readonly Accepted[]>
+  /** Puts the text beside a job that was taken, where `withStamp` cannot; answers with why it could not. */
+  annotate?(manifest: Manifest, accepted: Accepted, stamp: string): Promise<string | undefined>
   /** Where to see what was submitted, if the file changed in the very moment. */
   readonly whereToLook: string
 }

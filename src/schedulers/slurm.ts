@@ -1,6 +1,7 @@
 import { type Manifest, wrapPath } from '../manifest.ts'
+import { readSbatch } from '../manifests/slurm/read-sbatch.ts'
 import { askProgram } from '../programs.ts'
-import type { Scheduler } from './scheduler.ts'
+import type { Accepted, Scheduler } from './scheduler.ts'
 
 /** The quote is on the screen meanwhile. */
 const lookUpMilliseconds = 1_000
@@ -25,6 +26,30 @@ export const slurm: Scheduler = {
     const name = /^ClusterName\s*=\s*(\S+)/m.exec(await showConfig(manifest))?.[1]
     return name === undefined ? {} : { cluster: name }
   },
+
+  withStamp: (manifest, stamp) =>
+    hasComment(manifest)
+      ? undefined
+      : { ...manifest, schedulerArguments: [`--comment=${stamp}`, ...manifest.schedulerArguments] },
+
+  accepted: async (_, jobs, printed) => {
+    const found = readAccepted(printed)
+    return jobs.map(job => ({ job, ...found }))
+  },
+}
+
+/** `Submitted batch job 7 on cluster east`, or of `--parsable` `7;east`; of a heterogeneous job its first component's id. */
+function readAccepted(printed: string): Omit<Accepted, 'job'> {
+  const [, id, cluster] =
+    /^Submitted batch job (\d+)(?: on cluster (\S+))?$/m.exec(printed) ?? /^(\d+)(?:;(\S+))?$/m.exec(printed) ?? []
+  return { ...(id !== undefined && { id }), ...(cluster !== undefined && { cluster }) }
+}
+
+/** Whether the user comments on the job: in the script, by an option, or by a variable that newer versions may know. */
+function hasComment({ name, text, schedulerArguments, environment }: Manifest): boolean {
+  if (environment['SBATCH_COMMENT'] !== undefined) return true
+  const { components } = readSbatch({ file: name, script: text, schedulerArguments, environment })
+  return components.some(settings => settings.has('comment'))
 }
 
 async function showConfig(manifest: Manifest): Promise<string> {

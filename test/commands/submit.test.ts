@@ -92,7 +92,7 @@ async function submitWith(
 ) {
   const { terminal, shown } = pretendTerminal(keys)
   const all = 'manifest' in quoted ? ([quoted] as const) : quoted
-  const exitCode = await submitQuoted(all, { ...plain, ...options }, terminal, async () => 99)
+  const exitCode = await submitQuoted(all, { ...plain, stamp: false, ...options }, terminal, async () => 99)
   return { exitCode, ...shown }
 }
 

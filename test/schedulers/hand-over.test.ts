@@ -45,7 +45,7 @@ function pretendSbatch(lines: string): string {
 
 async function forwardAndListen(given: Handover) {
   const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
-  const exitCode = await forward(given, describeTerminal(streams, {}))
+  const { exitCode } = await forward(given, describeTerminal(streams, {}))
   streams.stdout.end()
   streams.stderr.end()
   return { exitCode, stdout: await text(streams.stdout), stderr: await text(streams.stderr) }

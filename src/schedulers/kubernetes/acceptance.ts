@@ -1,26 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Job } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
-import { askProgram } from '../../programs.ts'
-import { connectionWords } from './options.ts'
+import { type Created, type CreatedJob, createdJobs, readObjects } from './created.ts'
 
 /** How long is looked, and how often: quota is refused at once, a pod that fits nowhere after a moment. */
 const lookMilliseconds = 2_000
 const pauseMilliseconds = 200
-
-/** Something that `kubectl create` says it created. */
-interface Created {
-  /** `job.batch/train`. */
-  readonly reference: string
-  readonly name: string
-}
 
 /**
  * Whether what was created can run. "Created" only says that the text was stored: a Job over quota never gets a pod, one
  * that fits no node waits for ever, and only events say so. Looks for up to 2 s; answers with what stands in the way.
  */
 export async function lookAfter(manifest: Manifest, jobs: readonly Job[], printed: string): Promise<readonly string[]> {
-  const created = jobsAmong(readCreated(printed), jobs)
+  const created = byNamespace(createdJobs(printed, jobs))
   const until = performance.now() + lookMilliseconds
   const found = await Promise.all(
     Array.from(created, ([namespace, members]) => watchNamespace(manifest, namespace, members, until)),
@@ -28,27 +20,13 @@ export async function lookAfter(manifest: Manifest, jobs: readonly Job[], printe
   return found.flat()
 }
 
-/** The names kubectl printed: `job.batch/train created`, or with `-o name` only `job.batch/train`. */
-function readCreated(printed: string): readonly Created[] {
-  return Array.from(printed.matchAll(/^([a-z][\w.-]*\/(\S+?))(?: created)?$/gm), ([, reference = '', name = '']) => ({
-    reference,
-    name,
-  }))
-}
-
 /** Those that start pods now, by the namespace their manifest names (empty: the context's). */
-function jobsAmong(created: readonly Created[], jobs: readonly Job[]): ReadonlyMap<string, readonly Created[]> {
-  const byNamespace = new Map<string, Created[]>()
-  for (const each of created) {
-    const kind = each.reference.split(/[./]/)[0]
-    const ofKind = jobs.filter(job => job.kind.toLowerCase() === kind && kind !== 'cronjob')
-    // a generated name begins with what the manifest says
-    const job = ofKind.find(({ name }) => name === each.name) ?? ofKind.find(({ name }) => each.name.startsWith(name))
-    if (job === undefined) continue
-    const namespace = job.destination['namespace'] ?? ''
-    byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), each])
+function byNamespace(created: readonly CreatedJob[]): ReadonlyMap<string, readonly Created[]> {
+  const found = new Map<string, Created[]>()
+  for (const each of created.filter(({ job }) => job.kind !== 'CronJob')) {
+    found.set(each.namespace, [...(found.get(each.namespace) ?? []), each])
   }
-  return byNamespace
+  return found
 }
 
 async function watchNamespace(
@@ -107,7 +85,7 @@ async function readStates(
   ]
   const references = created.map(each => each.reference)
   const output = ['--no-headers', `--output=custom-columns=${columns.join(',')}`]
-  const printed = await read(manifest, namespace, [...references, ...output], timeoutMilliseconds)
+  const printed = await readObjects(manifest, namespace, [...references, ...output], timeoutMilliseconds)
   const rows = printed.trimEnd().split('\n')
   return new Map(
     rows.map(row => {
@@ -138,24 +116,11 @@ async function readWarnings(
   const fields = ['.involvedObject.name', '.reason', '.metadata.creationTimestamp', '.message']
   const row = fields.map(field => `{${field}}`).join('{"\\t"}')
   const output = ['--field-selector=type=Warning', `--output=jsonpath={range .items[*]}${row}{"\\n"}{end}`]
-  const printed = await read(manifest, namespace, ['events', ...output], timeoutMilliseconds)
+  const printed = await readObjects(manifest, namespace, ['events', ...output], timeoutMilliseconds)
   return printed.split('\n').map(line => {
     const [name = '', reason = '', createdAt = '', ...message] = line.split('\t')
     return { name, reason, createdAt, message: message.join(' ') }
   })
-}
-
-/** What `kubectl get` prints; nothing where it may not read or has no answer in time. */
-async function read(
-  manifest: Manifest,
-  namespace: string,
-  words: readonly string[],
-  timeoutMilliseconds: number,
-): Promise<string> {
-  const { environment, schedulerArguments } = manifest
-  const where = [...connectionWords(schedulerArguments), ...(namespace === '' ? [] : ['--namespace', namespace])]
-  const answer = await askProgram('kubectl', ['get', ...where, ...words], { environment, timeoutMilliseconds })
-  return answer.exitCode === 0 ? answer.stdout : ''
 }
 
 /** About the object or a pod of its, and not left by an earlier one of the same name. */

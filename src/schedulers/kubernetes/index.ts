@@ -1,5 +1,6 @@
 import type { Scheduler } from '../scheduler.ts'
 import { lookAfter } from './acceptance.ts'
+import { annotate, readAccepted } from './accepted.ts'
 import { refuseOtherManifests } from './options.ts'
 import { readContext, rehearse } from './rehearsal.ts'
 
@@ -28,4 +29,6 @@ export const kubernetes: Scheduler = {
 
   rehearse,
   lookAfter,
+  accepted: readAccepted,
+  annotate,
 }

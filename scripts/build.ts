@@ -39,6 +39,8 @@ const lateModules: Readonly<Record<string, string>> = {
   'smol-toml': 'smol-toml',
   sqlite: 'sql.js/dist/sql-wasm-inline.js',
   'accounting-schema': join(root, 'src/accounting/schema.ts'),
+  'kept-runs': join(root, 'src/accounting/kept.ts'),
+  'past-runs': join(root, 'src/past-runs.ts'),
   yaml: 'yaml',
 }
 /** Node.js's own that bring the network modules with them. */

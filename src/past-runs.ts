@@ -29,17 +29,20 @@ export interface Asker {
 export function pastRunsOf(kept: KeptRuns, gpus: readonly Gpu[], asker: Asker): PastRuns {
   const alike = once((name: string) => kept.alike(name))
   const isOn = (run: EarlierRun, gpuName: string) => run.gpuType !== undefined && isType(run.gpuType, gpuName, gpus)
+  const fitting = once((key: string) => {
+    const [name = '', gpuName = '', gpuCount, asRequested] = key.split('\0')
+    const isSameType = (run: EarlierRun) =>
+      isOn(run, gpuName) || (asRequested !== '' && (run.gpuType === undefined || gpuName === ''))
+    return alike(name).filter(run => run.gpus === Number(gpuCount) && isSameType(run))
+  })
+  // Types that are spelled alike have the same runs.
   const groups = new Map<string, Group | undefined>()
   return {
     knows: job => alike(job.name).length > 0,
     forecast(job, gpuName, gpuCount, asRequested) {
-      const key = JSON.stringify([job.name, gpuName, gpuCount, asRequested])
-      if (!groups.has(key)) {
-        const fits = (run: EarlierRun) =>
-          run.gpus === gpuCount &&
-          (isOn(run, gpuName) || (asRequested && (run.gpuType === undefined || gpuName === '')))
-        groups.set(key, groupOf(alike(job.name).filter(fits), kept, asker.user))
-      }
+      const runs = fitting([job.name, gpuName, gpuCount, asRequested ? 'asked for' : ''].join('\0'))
+      const key = runs.map(keyOf).join('\0')
+      if (!groups.has(key)) groups.set(key, groupOf(runs, kept, asker.user))
       const group = groups.get(key)
       return group === undefined ? undefined : forecastOf(job, group, asker, kept.source)
     },
@@ -74,6 +77,9 @@ interface Group {
   readonly latest: EarlierRun
 }
 
+/** Runs that are forecast one after the other to learn how wide ranges have to be: each takes a millisecond. */
+const learnedRuns = 20
+
 function groupOf(runs: readonly EarlierRun[], kept: KeptRuns, user: string): Group | undefined {
   const byEnd = runs.toSorted((a, b) => a.endSeconds - b.endSeconds)
   const completed = byEnd.filter(isWhole)
@@ -82,7 +88,10 @@ function groupOf(runs: readonly EarlierRun[], kept: KeptRuns, user: string): Gro
   const known = new Set(runs.map(keyOf))
   const others = kept.latest.filter(run => !known.has(keyOf(run)))
   // All of one type, so that types are not compared by their spelling.
-  const history = historyOf([...byEnd, ...others].map(({ gpuType: _, ...run }) => run))
+  const history = historyOf(
+    [...byEnd, ...others].map(({ gpuType: _, ...run }) => run),
+    learnedRuns,
+  )
   return { runs: byEnd, completed: completed.length, history, latest }
 }
 

@@ -20,14 +20,14 @@ export interface Sources {
   readonly user?: string
 }
 
-/** Bytes at the end of a file that are looked through, some 50,000 runs: what ended before no longer changes a forecast. */
-const tailBytes = 8 * 1_048_576
+/** Bytes at the end of a file that are looked through, some 6,500 runs: as many as are read in the time of a quote. */
+const tailBytes = 1_048_576
 
 /** Runs of any name that are learned from: more take longer than somebody waits for, and change little. */
-const latestRuns = 200
+const latestRuns = 100
 
-/** Runs of one name; older ones no longer change a forecast. */
-const mostOfName = 500
+/** Runs of one name: beyond five times the longest half-life that forecasts know, weights are a thirtieth. */
+const mostOfName = 150
 
 /**
  * The runs of a repository's file and of Slurm's accounting under pseudonyms, which is how files have them. A file may be of any size: its

@@ -3,7 +3,7 @@ import type { FigurePattern } from './figures.ts'
 /** Figures that many programs print in like words: arguments, banners of trainers, launchers. */
 export const commonFigures: readonly FigurePattern[] = [
   { figure: 'worldSize', pattern: /\busing world size: (\d+)/ },
-  { figure: 'worldSize', pattern: /\b(?:dist_)?world[_ ]size['"]?\s*[.=: ]+\s*(\d+)/i },
+  { figure: 'worldSize', pattern: /\b(?:dist_|distributed_)?world[_ ]size['"]?\s*[.=: ]+\s*(\d+)/i },
   {
     figure: 'worldSize',
     pattern: /\b(?:global_num_gpus|num_gpus|num_devices|n_gpus|nproc|ngpus?)['"]?\s*[.=: ]{1,40}(\d+)\b/i,

@@ -43,7 +43,6 @@ export function genericBars(bars: readonly Bar[], records: readonly LogRecord[])
     endsWithoutPlan: isClosed && success === undefined,
     finishedAtLine: ended ? (success ?? last.record.line) : undefined,
     evaluatedAtLine: records.flatMap(record => (isEvaluation(parseBar(record)?.label ?? '') ? [record.line] : [])),
-    warnings: unit === 'sample' ? [] : [],
   }
 }
 
@@ -59,7 +58,7 @@ function spanOf(bars: readonly Bar[]): number {
 
 /** `Epoch 3 rank 1`, `Epoch 3/10`: the label names what is around the counter. */
 function pointOf(bar: Bar): ProgressPoint {
-  const epoch = /\bepoch\s*[:#[]?\s*(\d+)(?:\s*(?:\/|of)\s*(\d+))?/i.exec(bar.label)
+  const epoch = /\b(?:epoch|episode)\s*[:#[]?\s*(\d+)(?:\s*(?:\/|of)\s*(\d+))?/i.exec(bar.label)
   const rank = /\brank\s*[:#]?\s*(\d+)/i.exec(bar.label)?.[1]
   return {
     ...pointOfBar(bar),

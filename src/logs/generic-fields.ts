@@ -96,6 +96,12 @@ const data = pattern(
   String.raw`\b(?:data(?:[_ ]?(?:time|load(?:ing)?(?:[_ ]time)?|cost|wait))?|reader[_ ]cost|load[_ ]time)(?:[_ ]?\((?:ms|s)\))?${between}${number}\s?(ms|s|secs?)?\b`,
 )
 
+/** Totals since the start, where they rise with the counter. */
+const seen = (names: string) =>
+  pattern(String.raw`(?<![\w/])["']?(?:${names})["']?\s*[:=]\s*["']?(\d[\d,]*)(?![\w.%/])`)
+const tokensSeen = seen('(?:total|num|consumed|train)?[_ ]?tokens(?:[_ ](?:seen|processed|so[_ ]far))?')
+const samplesSeen = seen('(?:consumed|total)[_ ]?(?:train[_ ])?samples|samples[_ ](?:seen|processed)')
+
 function firstOf(text: string, patterns: readonly RegExp[]): RegExpExecArray | undefined {
   for (const each of patterns) {
     const match = each.exec(text)
@@ -144,6 +150,8 @@ export function fieldsOf(text: string): Fields {
   const waited = data.exec(text)
   if (waited !== null && (waited[2] !== undefined || /\./.test(waited[1] ?? '')))
     put('dataSeconds', seconds(waited[1], waited[2]))
+  put('tokensSeen', parseNumber(tokensSeen.exec(text)?.[1]))
+  put('samplesSeen', parseNumber(samplesSeen.exec(text)?.[1]))
   // who prints the wait for data beside a time prints both of a step
   if (found.dataSeconds !== undefined && found.secondsPerStep === undefined && found.seconds !== undefined) {
     put('secondsPerStep', found.seconds)

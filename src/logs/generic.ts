@@ -1,12 +1,11 @@
-import { type Bar, barsOf } from './bars.ts'
-import { commonFigures } from './common-figures.ts'
-import { derived, type FigurePattern, findFigures } from './figures.ts'
+import { barsOf } from './bars.ts'
+import { findStamp } from './clock.ts'
 import { genericBars } from './generic-bars.ts'
 import { type Fields, fieldsOf, pointFields } from './generic-fields.ts'
+import { withFigures } from './generic-figures.ts'
+import { namedColumns } from './generic-tables.ts'
 import { groupedBy } from './grouped.ts'
-import { linesOf, usualEvaluation } from './line-format.ts'
 import type { CounterUnit, LogReader, LogReading, ProgressPoint } from './log-reader.ts'
-import { programOf } from './program-names.ts'
 import type { LogRecord } from './records.ts'
 import { otherCounts, type Sighting, sightingsOf } from './sightings.ts'
 import { median } from './steady-rate.ts'
@@ -16,7 +15,7 @@ export const generic: LogReader = {
   name: 'generic',
   read: records => {
     const bars = barsOf(records)
-    const lines = fromLines(records)
+    const lines = fromLines(namedColumns(records))
     const barred = genericBars(bars, records)
     const chosen = better(lines, barred)
     if (chosen === undefined) return undefined
@@ -72,8 +71,20 @@ function mainTotal(all: readonly Sighting[]): readonly Sighting[] {
   const byTotal = [...groupedBy(all, one => one.total).values()].sort((a, b) => b.length - a.length)
   const main = byTotal[0] ?? []
   // a line of arguments that says steps as well is no report
-  const alike = [...groupedBy(main, one => one.before).values()].sort((a, b) => b.length - a.length)[0] ?? []
-  return alike.length >= 0.6 * main.length ? alike : main
+  const byShape = [...groupedBy(main, one => one.before).values()].sort((a, b) => b.length - a.length)
+  const alike = byShape[0] ?? []
+  if (alike.length >= 0.6 * main.length) return alike
+  // a program that names the same counts in lines of two kinds: those that tell the time
+  return byShape.find(shape => isCounter(shape) && shape.length > 2 && shape.every(isStamped)) ?? main
+}
+
+function isStamped({ record }: Sighting): boolean {
+  return timeOf(record) !== undefined
+}
+
+/** A stamp further behind counts in a report, unless it is one of the future. */
+function timeOf({ timeSeconds, text }: LogRecord): number | undefined {
+  return timeSeconds ?? (/\b(?:eta|finish|until|expected|end)/i.test(text) ? undefined : findStamp(text)?.seconds)
 }
 
 /** It rises from one report to the next, but for restarts. */
@@ -114,7 +125,7 @@ function readingOf(
   const epochAt = epochsAt(all, epochs)
   const raw = all.map((one, index): ProgressPoint & { fields: Fields } => ({
     line: one.record.line,
-    timeSeconds: one.record.timeSeconds,
+    timeSeconds: timeOf(one.record),
     rank: one.record.rank,
     text: one.record.text,
     step: one.at,
@@ -129,7 +140,7 @@ function readingOf(
   const named = new Set(raw.map(point => point.epoch))
   // of one epoch nobody can tell whether its counter would restart: then its total is not taken for that of the run
   const isInner = !isEpoch(label) && raw.some(point => point.epoch !== undefined) && restarts + 1 >= named.size
-  const points = timed(raw, perEpoch)
+  const points = withTotals(timed(raw, perEpoch), raw)
   const starts = perEpoch
     ? raw.filter((point, index) => index === 0 || point.step < (raw[index - 1]?.step ?? 0))
     : raw.slice(0, 1)
@@ -252,6 +263,31 @@ function timed(points: readonly (ProgressPoint & { fields: Fields })[], perEpoch
   })
 }
 
+/** What was seen since the start rises as the counter does; what does not is of a report. */
+function withTotals(
+  points: readonly ProgressPoint[],
+  raw: readonly { readonly step: number; readonly fields: Fields }[],
+): readonly ProgressPoint[] {
+  const risesWith = (key: 'tokensSeen' | 'samplesSeen'): boolean => {
+    const perStep = raw.flatMap(({ step, fields }, index) => {
+      const before = raw[index - 1]
+      const steps = step - (before?.step ?? step)
+      const more = (fields[key] ?? Number.NaN) - (before?.fields[key] ?? Number.NaN)
+      return steps > 0 && Number.isFinite(more) ? [more / steps] : []
+    })
+    const usual = median(perStep)
+    return perStep.length > 3 && usual > 0 && perStep.every(one => Math.abs(one / usual - 1) < 0.2)
+  }
+  const hasTokens = risesWith('tokensSeen')
+  const hasSamples = risesWith('samplesSeen')
+  if (!hasTokens && !hasSamples) return points
+  return points.map((point, index) => ({
+    ...point,
+    ...(hasTokens && { tokensSeen: raw[index]?.fields.tokensSeen }),
+    ...(hasSamples && { samplesSeen: raw[index]?.fields.samplesSeen }),
+  }))
+}
+
 /** Of a step or of the report? The clock tells; without one nobody knows. */
 function divisorOf(points: readonly ProgressPoint[], stride: number, usual: number): number | undefined {
   const spans = points.flatMap((point, index) => {
@@ -263,107 +299,4 @@ function divisorOf(points: readonly ProgressPoint[], stride: number, usual: numb
   const span = median(spans)
   if (Math.abs(usual / span - 1) < 0.25) return stride
   return Math.abs((usual * stride) / span - 1) < 0.25 ? 1 : undefined
-}
-
-const argument = (names: string) =>
-  new RegExp(String.raw`(?<![\w])["']?(?:${names})["']?\s*[=:]\s*["']?(\d[\d,]*)(?![\w.%]|\s*[/|])`, 'i')
-
-/** Arguments that own scripts print. */
-const argumentsOf: readonly FigurePattern[] = [
-  {
-    figure: 'microBatch',
-    pattern: argument(
-      'micro_bsz|micro_batch_size|micro_batch|per_device_(?:train_)?batch_size|batch_size_per_(?:gpu|device)|device_batch_size|per_gpu_batch_size|local_batch_size',
-    ),
-  },
-  {
-    figure: 'accumulation',
-    pattern: argument(
-      'grad_accum(?:ulation)?(?:_steps)?|gradient_accumulation(?:_steps)?|accum(?:_steps|ulation_steps|_iter)?|accumulate_grad_batches',
-    ),
-  },
-  {
-    figure: 'sequenceLength',
-    pattern: argument('seq|seq_len|seq_length|sequence_length|block_size|context_length|max_seq_len(?:gth)?'),
-  },
-  {
-    figure: 'stepsTotal',
-    pattern: argument(
-      'max_steps|total_steps|num_steps|max_iters|num_iters|train_steps|num_train_steps|n_steps|total_iters|max_iterations|num_iterations|train_iters|max_iter|total_iter|num_iter|max_step|total_step|total_training_steps',
-    ),
-  },
-  { figure: 'epochsTotal', pattern: argument('max_epochs|num_epochs|n_epochs|total_epochs|num_train_epochs|epochs') },
-]
-
-function withFigures(reading: LogReading, records: readonly LogRecord[], bars: readonly Bar[]): LogReading {
-  const [first] = reading.points
-  const before = records.filter(record => first === undefined || record.line <= first.line)
-  const stated = findFigures(before, [...commonFigures, ...argumentsOf])
-  const hasTotal = reading.points.some(point => point.total !== undefined)
-  const counted = (reading.points.at(-1)?.step ?? 0) + 1
-  const total =
-    hasTotal || reading.unit === 'epoch' || (stated.stepsTotal?.value ?? 0) < counted - 1
-      ? undefined
-      : stated.stepsTotal
-  const epochsTotal = stated.epochsTotal
-  const stepsTotal = reading.unit === 'epoch' && !hasTotal ? epochsTotal : total
-  const figures = {
-    ...stated,
-    ...reading.figures,
-    stepsTotal: reading.figures.stepsTotal ?? stepsTotal,
-    epochsTotal: reading.figures.epochsTotal ?? epochsTotal,
-  }
-  const { microBatch, accumulation, worldSize, sequenceLength } = figures
-  const unit = provenUnit({ ...reading, figures })
-  const isProven = unit !== undefined
-  // arguments alone do not prove that they are those of the loop that is counted
-  const product =
-    isProven && microBatch !== undefined
-      ? microBatch.value * (accumulation?.value ?? 1) * (worldSize?.value ?? 1)
-      : undefined
-  const isCounting = reading.unit === 'other'
-  const named = unit ?? reading.unit
-  return {
-    ...reading,
-    framework: programOf(records) ?? (reading.bars === true && isOnlyBars(records, bars) ? 'tqdm' : undefined),
-    unit: named,
-    rateScopeUnknown: !isProven && reading.ratesPerDevice !== true,
-    figures: {
-      ...figures,
-      microBatch: isProven ? microBatch : undefined,
-      accumulation: isProven ? accumulation : undefined,
-      sequenceLength: isProven ? sequenceLength : undefined,
-      ...(product !== undefined && { globalBatch: derived('batch of a device x accumulation x devices', product) }),
-    },
-    evaluatedAtLine: reading.evaluatedAtLine?.length ? reading.evaluatedAtLine : linesOf(records, usualEvaluation),
-    warnings: [
-      ...(reading.warnings ?? []),
-      ...(isCounting && !isProven ? [{ code: 'counter-unit-unknown' as const }] : []),
-    ],
-  }
-}
-
-/** The rate stated, times the time of a step, is what a step holds: as many samples as a batch of all devices with or without accumulation. */
-function provenUnit({ points, figures, unit }: LogReading): CounterUnit | undefined {
-  const { microBatch, accumulation, worldSize, sequenceLength } = figures
-  if (unit !== 'other' || microBatch === undefined || accumulation === undefined) return undefined
-  const products = points.flatMap(({ samplesPerSecond, tokensPerSecond, secondsPerStep }) => {
-    if (secondsPerStep === undefined) return []
-    if (samplesPerSecond !== undefined) return [samplesPerSecond * secondsPerStep]
-    return tokensPerSecond === undefined || sequenceLength === undefined
-      ? []
-      : [(tokensPerSecond * secondsPerStep) / sequenceLength.value]
-  })
-  const held = median(products)
-  const micro = microBatch.value * (worldSize?.value ?? 1)
-  const isNear = (batch: number) => Math.abs(held / batch - 1) < 0.03
-  if (products.length < 3) return undefined
-  if (isNear(micro * accumulation.value)) return 'optimizer-step'
-  return isNear(micro) ? 'micro-step' : undefined
-}
-
-/** Nothing but bars and warnings: tqdm is all that is known of the program. */
-function isOnlyBars(records: readonly LogRecord[], bars: readonly Bar[]): boolean {
-  const barred = new Set(bars.map(bar => bar.record))
-  return records.every(record => barred.has(record) || /\d+(?:\.\d+)?\w*\s?\[\d+:\d{2}/.test(record.text))
 }

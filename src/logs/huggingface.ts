@@ -119,15 +119,30 @@ function pointsOfDictionaries(
   const steps = runtime === undefined || perSecond === undefined ? undefined : Math.round(runtime * perSecond)
   const reports = dictionaries.filter(({ values }) => values.has('loss'))
   if (steps === undefined || reports.length === 0) return reports.flatMap(pointOfSwift)
-  const stride = Math.max(1, Math.floor(steps / reports.length))
+  const stepAt = stepsByEpoch(reports, steps, summary?.values.get('epoch'))
   return reports.map(({ record, values }, index) => ({
     line: record.line,
     timeSeconds: record.timeSeconds,
-    step: index === reports.length - 1 ? steps : (index + 1) * stride,
+    step: index === reports.length - 1 ? steps : stepAt(index),
     total: steps,
     elapsedSeconds: values.get('train_runtime'),
     tokensSeen: values.get('num_input_tokens_seen'),
   }))
+}
+
+/** Reports come every so many steps: their epochs tell how many, as the first of them need not be the run's first. */
+function stepsByEpoch(
+  reports: readonly Printed[],
+  steps: number,
+  epochs: number | undefined,
+): (index: number) => number {
+  const epochOf = (printed: Printed | undefined) => printed?.values.get('epoch') ?? Number.NaN
+  const perReport = (epochOf(reports.at(-1)) - epochOf(reports[0])) / (reports.length - 1)
+  const byEpoch = Math.round((perReport * steps) / (epochs ?? Number.NaN))
+  const stride = byEpoch >= 1 ? byEpoch : Math.max(1, Math.floor(steps / reports.length))
+  const first = (epochOf(reports[0]) * steps) / ((epochs ?? Number.NaN) * stride)
+  const before = first >= 1 ? Math.round(first) : 1
+  return index => (before + index) * stride
 }
 
 /** ms-swift writes `'global_step/max_steps': '10/100'` and how long it took so far. */

@@ -11,7 +11,8 @@ import { megatronFamily, nemo, nemoBar } from './megatron.ts'
 import { deviceMonitor, nvidiaSmi, wandb } from './monitoring.ts'
 import { otherPrograms } from './other-programs.ts'
 import { paddle } from './paddle.ts'
-import { type LogBytes, type LogRecord, recordsOf } from './records.ts'
+import { programOf } from './program-names.ts'
+import { endsOf, type LogBytes, type LogRecord, recordsOf } from './records.ts'
 import { reinforcement, stableBaselines } from './reinforcement.ts'
 import { progressOf, type RunProgress } from './run-progress.ts'
 import { serving } from './serving.ts'
@@ -77,12 +78,14 @@ function tellsTime({ points, figures, unit, framework }: LogReading): boolean {
 
 /** The reading of the first reader that knows the program, and that found a counter with a time, or figures. */
 function readingOf(records: readonly LogRecord[], among: readonly LogReader[]): LogReading {
+  const ends = endsOf(records)
   let thin: LogReading | undefined
   for (const reader of among) {
-    const reading = reader.read(records)
+    const atEnds = reader.read(ends)
+    const reading = atEnds === undefined || ends === records ? atEnds : reader.read(records)
     if (reading === undefined) continue
     if (tellsTime(reading)) return reading
     thin ??= reading
   }
-  return thin ?? nothing
+  return thin ?? { ...nothing, framework: programOf(records) }
 }

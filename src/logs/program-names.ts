@@ -1,8 +1,8 @@
-import type { LogRecord } from './records.ts'
+import { endsOf, type LogRecord } from './records.ts'
 
 /** Programs without a reader of their own, by what only they print: their lines are read like any program's. */
 const programs: readonly { readonly framework: string; readonly sign: RegExp }[] = [
-  { framework: 'openrlhf', sign: /\bopenrlhf\b/i },
+  { framework: 'openrlhf', sign: /\bopenrlhf\b|^Episode \[\d+\/\d+\]: /i },
   { framework: 'colossalai', sign: /\bcolossalai\b/i },
   { framework: 'levanter', sign: /\blevanter\b/i },
   { framework: 'easylm', sign: /\bEasyLM\b/ },
@@ -16,10 +16,12 @@ const programs: readonly { readonly framework: string; readonly sign: RegExp }[]
   { framework: 'allennlp', sign: /\ballennlp\b/ },
   { framework: 'flair', sign: /\bflair\b.*epoch \d+ - iter/i },
   { framework: 'spacy', sign: /^E\s+#\s+LOSS/ },
+  { framework: 'yolox', sign: /\byolox\.core\b/ },
   { framework: 'speechbrain', sign: /\bspeechbrain\b/ },
 ]
 
 /** Which program wrote a log, by its own words; undefined where none is known. */
 export function programOf(records: readonly LogRecord[]): string | undefined {
-  return programs.find(({ sign }) => records.some(({ text }) => sign.test(text)))?.framework
+  const ends = endsOf(records)
+  return programs.find(({ sign }) => ends.some(({ text }) => sign.test(text)))?.framework
 }

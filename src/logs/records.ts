@@ -47,6 +47,15 @@ export function recordsOf({ head, tail, linesLeftOut = 0 }: LogBytes): readonly 
   return onOneClock([...records.slice(0, -1), ...splitRecords(decode(tail), lines + linesLeftOut).slice(1)])
 }
 
+/** Records at either end of a long log that tell who wrote it: headers, some reports, how it ended. */
+const tellingRecords = 5_000
+
+/** Both ends of a long log; a short one as it is. A program that shows itself in neither did not write it. */
+export function endsOf(records: readonly LogRecord[]): readonly LogRecord[] {
+  if (records.length <= 3 * tellingRecords) return records
+  return [...records.slice(0, tellingRecords), ...records.slice(-tellingRecords)]
+}
+
 /** Stamps without a year get that of the others; one that falls by most of a year or a day passed its end. */
 function onOneClock(records: readonly LogRecord[]): readonly LogRecord[] {
   const dated = records.find(record => record.hasYear === true)?.timeSeconds
@@ -83,6 +92,8 @@ const longestText = 16_384
 function splitRecords(text: string, firstLine: number): LogRecord[] {
   const records: LogRecord[] = []
   const lines = text.split('\n')
+  const marks = marksBareRanks(lines) ? [...rankMarks, bareRank] : rankMarks
+  let isRich = false
   lines.forEach((whole, index) => {
     const pieces = whole.split('\r')
     pieces.forEach((piece, position) => {
@@ -90,27 +101,52 @@ function splitRecords(text: string, firstLine: number): LogRecord[] {
       if (shown.trim() === '') return
       const closed =
         index < lines.length - 1 && pieces.slice(position + 1).every(rest => rest.replace(invisible, '').trim() === '')
-      records.push(recordOf(shown.slice(0, longestText), firstLine + index, closed))
+      const record = recordOf(shown.slice(0, longestText), firstLine + index, closed, marks)
+      const previous = records.at(-1)
+      // rich prints a stamp only where it differs from that of the line before
+      const isIndented = record.timeSeconds === undefined && /^ {11,}\S/.test(shown)
+      if (!isIndented || previous?.resolutionSeconds !== 1 || !isRich) records.push(record)
+      else records.push({ ...record, ...timeOf(previous) })
+      isRich = /^\[(?:\d\d\/){2}\d\d \d\d:\d\d:\d\d\] /.test(shown) || (isIndented && isRich)
     })
   })
   return records
 }
 
-/** Marks of a process before the text: `[rank0]:`, `0: ` of srun, `[default0]:` of torchrun, `(Worker pid=12)` of Ray, `[1,0]<stdout>:` of mpirun. */
+function timeOf({
+  timeSeconds,
+  resolutionSeconds,
+  hasYear,
+}: LogRecord): Pick<LogRecord, 'timeSeconds' | 'resolutionSeconds' | 'hasYear'> {
+  return {
+    ...(timeSeconds !== undefined && { timeSeconds }),
+    ...(resolutionSeconds !== undefined && { resolutionSeconds }),
+    ...(hasYear !== undefined && { hasYear }),
+  }
+}
+
+/** Marks of a process before the text: `[rank0]:`, `[default0]:` of torchrun, `(Worker pid=12)` of Ray, `[1,0]<stdout>:` of mpirun. */
 const rankMarks: readonly RegExp[] = [
   /^\s*\[?(?:local_)?rank[ _]?(\d+)\]?\s*[:|]\s*/i,
   /^\s*\[(?:default|rank_?)(\d+)\]\s*:?\s*/i,
   /^\s*\[\d+,(\d+)\]<std\w+>:\s*/,
   /^\s*\(\w+(?:\.\w+)* (?:rank=\d+ )?pid=(\d+)(?:, ip=[^)]*)?\)\s*/,
-  /^\s*(\d{1,4}): (?=\S)/,
   /^\s*\[pod\/([^\]]+)\]\s*/,
 ]
+/** Of `srun --label`. */
+const bareRank = /^\s*(\d{1,4}): (?=\S)/
 const rankWithin = /\[RANK:(\d+)\]|\[Rank (\d+)\]/
 
-function recordOf(shown: string, line: number, closed: boolean): LogRecord {
+/** Whether lines that begin with a number and a colon come from ranks: numbers that only rise are a counter's. */
+function marksBareRanks(lines: readonly string[]): boolean {
+  const numbers = lines.flatMap(line => bareRank.exec(line)?.[1] ?? []).map(Number)
+  return numbers.length < 4 || numbers.some((number, index) => index > 0 && number <= (numbers[index - 1] ?? 0))
+}
+
+function recordOf(shown: string, line: number, closed: boolean, marks: readonly RegExp[]): LogRecord {
   let rest = shown
   let rank: string | undefined
-  for (const mark of rankMarks) {
+  for (const mark of marks) {
     const match = mark.exec(rest)
     if (match === null) continue
     rank ??= match[1]

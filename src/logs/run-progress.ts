@@ -105,7 +105,8 @@ function figuresOf(run: Run, ending: Ending): Figures {
   const last = counted.points.at(-1)
   const stated = totalOf(run)
   const isFinished = ending.outcome === 'finished'
-  const done: Figure | undefined = last === undefined ? undefined : { value: last.done, line: last.line }
+  const done: Figure | undefined =
+    last === undefined || epochsAreOpen(run) ? undefined : { value: last.done, line: last.line }
   const stepsTotal = stated
   return {
     stepsDone: done,
@@ -132,6 +133,14 @@ function figuresOf(run: Run, ending: Ending): Figures {
         ? { value: counted.processes, formula: 'processes that wrote the same steps' }
         : undefined),
   }
+}
+
+/** Epochs were added up whose lengths nobody names, and reports leave out counts: where each ended is not known. */
+function epochsAreOpen({ reading, counted, pace }: Run): boolean {
+  const last = counted.points.at(-1)
+  return (
+    reading.perEpoch === true && (last?.stretch ?? 0) > 0 && (pace.stride ?? 1) > 1 && counted.epochLength === undefined
+  )
 }
 
 /** Ranks that mark their lines, where they are all there from 0 on. */
@@ -176,10 +185,11 @@ const startMarks =
   /Running training|Start(?:ing|ed)? (?:to )?train|begin training|Training starts|Start iterating|^training \.\.\.|Starting trainer|start training|Start(?:ed|ing) (?:the )?(?:optimization|main loop)/i
 
 /** Stamped records of the last run. */
-function stampedOf({ records, counted }: Run): readonly (LogRecord & { timeSeconds: number })[] {
+function stampedOf({ records, counted }: Run): readonly (LogRecord & { readonly timeSeconds: number })[] {
   const after = counted.lastLineBefore ?? 0
-  return records.flatMap(record =>
-    record.timeSeconds !== undefined && record.line > after ? [{ ...record, timeSeconds: record.timeSeconds }] : [],
+  return records.filter(
+    (record): record is LogRecord & { readonly timeSeconds: number } =>
+      record.timeSeconds !== undefined && record.line > after,
   )
 }
 

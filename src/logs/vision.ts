@@ -174,7 +174,16 @@ const darknet: LineFormat = {
   report:
     /^\s*(?<step>\d+): [\d.naninf]+, [\d.naninf]+ avg(?: loss)?, [\d.e-]+ rate, (?<seconds>[\d.]+) seconds, (?<samples>\d+) images(?:, (?<left>[\d.]+ hours) left)?/,
   figures: [{ figure: 'stepsTotal', pattern: /\bmax_batches\s*=\s*(\d+)/ }],
+  additions: [/^Loaded: (?<data>[\d.]+) seconds/],
   evaluation: /mean average precision/,
+  // the seconds begin when the images were loaded
+  refine: reading => ({
+    ...reading,
+    points: reading.points.map(point => ({
+      ...point,
+      ...(point.secondsPerStep !== undefined && { secondsPerStep: point.secondsPerStep + (point.dataSeconds ?? 0) }),
+    })),
+  }),
 }
 
 /** Programs that train on images and write a line for each report. */

@@ -96,4 +96,54 @@ describe('logs of programs that nobody knows', () => {
     expect(progressIn(text)).toMatchObject({ unit: 'none', outcome: 'unknown' })
     expect(codesIn(progressIn(text))).toEqual(['nothing-known'])
   })
+
+  test('a table of commas is read by the names of its columns', () => {
+    const progress = progressIn(`step,loss,step_time\n${linesOf(10, 300, 10, step => `${step},2.5,0.25`)}`)
+    expect(figuresIn(progress)).toEqual({ stepsDone: 300, secondsPerStep: 0.25 })
+  })
+
+  test('tokens that rise with the counter are those since the start; tokens of a report are not', () => {
+    const line = (step: number, tokens: number) =>
+      `{"ts": ${1_714_990_000 + step}, "step": ${step}, "tokens": ${tokens}}`
+    const seen = progressIn(linesOf(100, 2_000, 100, step => line(step, step * 4_096)))
+    expect(figuresIn(seen)).toMatchObject({ secondsPerStep: 1, tokensPerSecond: 4_096 })
+    const ofReport = progressIn(linesOf(100, 2_000, 100, step => line(step, 4_096 + (step % 700))))
+    expect(figuresIn(ofReport).tokensPerSecond).toBeUndefined()
+  })
+
+  test('of lines that name the same epoch those with a clock count, wherever the clock stands', () => {
+    const text = linesOf(
+      1,
+      20,
+      1,
+      epoch =>
+        `INFO:voice:Train Epoch: ${epoch} [20%]\nINFO:voice:====> Epoch: ${epoch} [${stampAt(epoch * 70)}] | (0:01:10.1)`,
+    )
+    const progress = progressIn(text)
+    expect(figuresIn(progress)).toMatchObject({ stepsDone: 20, secondsPerStep: 70 })
+    expect(codesIn(progress)).not.toContain('rank-interleaved')
+  })
+
+  test('a bar that ends where the header says that optimizer steps do counts these', () => {
+    const header =
+      '***** Running training *****\n  Total train batch size (w. parallel, distributed & accumulation) = 128\n  Total optimization steps = 800\n'
+    const bars = linesOf(
+      4,
+      320,
+      4,
+      step =>
+        `\r 10%|█   | ${step}/800 [${String(Math.floor(step / 30)).padStart(2, '0')}:${String((step * 2) % 60).padStart(2, '0')}<10:00,  2.00s/it]`,
+    )
+    const progress = progressIn(header + bars)
+    expect(progress.unit).toBe('optimizer-step')
+    expect(figuresIn(progress).samplesPerSecond).toBeCloseTo(64, 0)
+  })
+
+  test('where epochs of unknown length were added up, nobody knows how many counts are done', () => {
+    const epoch = (number: number) =>
+      linesOf(0, 400, 100, step => `${stampAt(number * 250 + step / 2)} epoch ${number} iter ${step} loss 2`)
+    const progress = progressIn(epoch(0) + epoch(1) + epoch(2))
+    expect(figuresIn(progress).stepsDone).toBeUndefined()
+    expect(figuresIn(progress).secondsPerStep).toBeCloseTo(0.5)
+  })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { codesIn, figuresIn, linesOf, progressIn } from './log-text.ts'
+import { codesIn, figuresIn, linesOf, progressIn, stampAt } from './log-text.ts'
 
 describe('formats of programs', () => {
   test('verl: the step with its whole time, the total from the bar', () => {
@@ -115,5 +115,43 @@ describe('formats of programs', () => {
     const progress = progressIn(linesOf(1, 12, 1, epoch => `Epoch ${epoch}/20 - loss: 0.5 - time: 12.0s`))
     expect(progress.stepsDone?.origin).toEqual({ kind: 'file', place: { file: 'run.log', line: 12 } })
     expect(progress.remainingSeconds?.origin.kind).toBe('computed')
+  })
+
+  test('darknet: the time of a step leaves out what loading took; the time left is stated', () => {
+    const progress = progressIn(
+      linesOf(
+        1,
+        50,
+        1,
+        step =>
+          ` ${step}: 900.1, 950.2 avg loss, 0.001000 rate, 3.000000 seconds, ${step * 64} images, 5.5 hours left\nLoaded: 1.000000 seconds`,
+      ),
+    )
+    expect(progress).toMatchObject({ framework: 'darknet', unit: 'optimizer-step' })
+    expect(figuresIn(progress)).toMatchObject({
+      stepsDone: 50,
+      secondsPerStep: 4,
+      samplesPerSecond: 16,
+      globalBatch: 64,
+      remainingSeconds: 19_800,
+      dataShare: 0.25,
+    })
+  })
+
+  test('a Trainer without bars whose head is cut: epochs tell how many steps lie between reports', () => {
+    // 500 steps of 5 s, 250 an epoch, reported every 10; the first 200 are not in the file
+    const reports = linesOf(
+      210,
+      500,
+      10,
+      step => `${stampAt(step * 5)} {'loss': 1.5, 'learning_rate': 2e-05, 'epoch': ${step / 250}}`,
+    )
+    const summary =
+      "{'train_runtime': 2500.0, 'train_samples_per_second': 6.4, 'train_steps_per_second': 0.2, 'train_loss': 1.5, 'epoch': 2.0}"
+    expect(figuresIn(progressIn(`${reports}${summary}\n`))).toMatchObject({
+      stepsDone: 500,
+      stepsTotal: 500,
+      secondsPerStep: 5,
+    })
   })
 })

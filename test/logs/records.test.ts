@@ -69,4 +69,17 @@ describe('records of a log', () => {
       recordsOf({ head: new Uint8Array([0xff, 0xfe, 0x61, 0, 0x0a, 0, 0x62, 0]) }).map(({ text }) => text),
     ).toEqual([expect.stringContaining('a'), 'b'])
   })
+
+  test('numbers in front that only rise are a counter, not the ranks of srun', () => {
+    expect(textsOf('1: 2.5, a\n2: 2.4, a\n3: 2.2, a\n4: 2.1, a\n')[3]).toBe('4: 2.1, a')
+    expect(textsOf('0: a\n1: b\n0: c\n1: d\n')).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('rich leaves the stamp out where it is that of the line before', () => {
+    const text = '[01/15/23 18:11:55] INFO     starts here\n                    INFO     step 1\n  unrelated\n'
+    const [first, second, third] = recordsOf({ head: bytes(text) })
+    expect(first?.timeSeconds).toBe(Date.UTC(2023, 0, 15, 18, 11, 55) / 1000)
+    expect(second?.timeSeconds).toBe(first?.timeSeconds)
+    expect(third?.timeSeconds).toBeUndefined()
+  })
 })

@@ -39,6 +39,7 @@ const lateModules: Readonly<Record<string, string>> = {
   'smol-toml': 'smol-toml',
   sqlite: 'sql.js/dist/sql-wasm-inline.js',
   'accounting-schema': join(root, 'src/accounting/schema.ts'),
+  'kubernetes-objects-schema': join(root, 'src/accounting/kubernetes-schema.ts'),
   'kept-runs': join(root, 'src/accounting/kept.ts'),
   'past-runs': join(root, 'src/past-runs.ts'),
   yaml: 'yaml',

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, join, relative, resolve } from 'node:path'
 import { findUpward } from './config.ts'
 import type { Gpu } from './gpu.ts'
+import type { EarlierRun } from './history/earlier-run.ts'
 import type { Job } from './job.ts'
 import { once } from './once.ts'
 import type { Past } from './runtimes/runtime-model.ts'
@@ -23,32 +24,45 @@ export const usualRunsFile = '.gpufare/runs.csv'
 
 /**
  * Finds the earlier runs of a manifest's jobs: those its repository keeps, and of Slurm jobs those that Slurm's accounting has, where its
- * program is here. Where there are none, nothing that reads or weighs runs is loaded. Each source is read once.
+ * program is here, and of Kubernetes what its cluster has of finished objects. Where there are none, nothing that reads or weighs runs is loaded. Each source is read once.
  */
 export function pastFinder(
   environment: Environment,
   tables: { readonly gpus: readonly Gpu[] },
   options: RunsOptions,
-): (folder: string, jobs: readonly Pick<Job, 'scheduler'>[]) => Promise<Past> {
-  const hasSacct = once(() => isInstalled('sacct', environment))
-  const read = once(async (key: string): Promise<Past> => {
+): (folder: string, jobs: readonly Job[]) => Promise<Past> {
+  const isThere = once((program: string) => isInstalled(program, environment))
+  const readSlurm = once(async (key: string): Promise<Past> => {
     const [file = '', asks] = key.split('\0')
+    return read(file, asks === 'sacct', [])
+  })
+  const read = async (file: string, asksSlurm: boolean, others: readonly EarlierRun[]): Promise<Past> => {
     const [{ readKept }, { pastRunsOf }] = await Promise.all([import('./accounting/kept.ts'), import('./past-runs.ts')])
     const kept = await readKept({
       ...(file !== '' && { file, shown: relative('.', file) }),
-      asksSlurm: asks === 'sacct',
+      asksSlurm,
+      others,
       environment,
       nowSeconds: Math.floor(Date.now() / 1_000),
       ...options,
     })
     return { runs: pastRunsOf(kept, tables.gpus, kept.asker) }
-  })
+  }
   return async (folder, jobs) => {
     if (options.history === false) return {}
-    const file = findUpward(resolve(folder), usualRunsFile)
-    const asksSlurm = jobs.some(job => job.scheduler === 'slurm') && hasSacct(true)
-    return file === undefined && !asksSlurm ? {} : read(`${file ?? ''}\0${asksSlurm ? 'sacct' : ''}`)
+    const file = findUpward(resolve(folder), usualRunsFile) ?? ''
+    if (jobs.some(job => job.scheduler === 'kubernetes') && isThere('kubectl') && hasCluster(environment)) {
+      const runs = await (await import('./kubernetes-runs.ts')).runsOfKubernetes(jobs, environment)
+      if (runs.length > 0) return read(file, false, runs)
+    }
+    const asksSlurm = jobs.some(job => job.scheduler === 'slurm') && isThere('sacct')
+    return file === '' && !asksSlurm ? {} : readSlurm(`${file}\0${asksSlurm ? 'sacct' : ''}`)
   }
+}
+
+/** Whether kubectl is told of a cluster: without a file it would look for one on this machine. */
+function hasCluster({ KUBECONFIG, HOME }: Environment): boolean {
+  return KUBECONFIG !== undefined || existsSync(join(HOME ?? '/', '.kube/config'))
 }
 
 /** Whether a folder of PATH has a program; nothing is started. */

@@ -14,6 +14,8 @@ export interface Sources {
   /** The file as it is named to people. */
   readonly shown?: string
   readonly asksSlurm: boolean
+  /** Runs that the cluster told of. */
+  readonly others: readonly EarlierRun[]
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly nowSeconds: number
   readonly since?: number
@@ -37,7 +39,7 @@ export async function readKept(sources: Sources) {
   const { file, shown, asksSlurm, environment, nowSeconds } = sources
   const [tail, asked] = await Promise.all([
     file === undefined ? undefined : tailOf(file, tailBytes),
-    asksSlurm ? runsOfSlurm(sources) : [],
+    asksSlurm ? runsOfSlurm(sources) : sources.others,
   ])
   const maskOf = once((name: string) => maskedName(pseudonymOf(name)))
   const byMask = groupedByMask(asked, run => maskOf(run.name))
@@ -51,7 +53,9 @@ export async function readKept(sources: Sources) {
       return mergeRuns(ofFile, ofSlurm.map(withPseudonyms))
     },
     latest: latest.map(withPseudonyms),
-    source: [shown, asksSlurm ? 'sacct' : undefined].filter(each => each !== undefined).join(' and '),
+    source: [shown, asksSlurm ? 'sacct' : undefined, sources.others.length > 0 ? 'kubectl get' : undefined]
+      .filter(each => each !== undefined)
+      .join(' and '),
     asker: { user: personOf(sources.user ?? userOf(environment)), nowSeconds, nameOf: pseudonymOf },
   }
 }

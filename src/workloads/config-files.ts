@@ -156,7 +156,7 @@ export function fsdpSharding(strategy: string): Parallelism['sharding'] {
 export function precisionOf(word: string | undefined): Precision | undefined {
   if (word === undefined) return undefined
   const text = word.toLowerCase().replace(/^torch\./, '')
-  if (/^(bf16|bfloat16)(-mixed|-true|_mixed)?$|^amp_bf16$/.test(text)) return 'bf16'
+  if (/^(bf16|bfloat16)(-mixed|-true|_mixed)?$|^amp_(bf16|bfloat16)$/.test(text)) return 'bf16'
   if (/^(fp16|float16|half|16)(-mixed|-true|_mixed)?$|^amp_fp16$/.test(text)) return 'fp16'
   if (/^(fp32|float32|float|32|full)(-true)?$/.test(text)) return 'fp32'
   if (text === 'tf32') return 'tf32'

@@ -7,6 +7,7 @@ import { type EngineConfig, namesConfigFile } from './config-files.ts'
 import { type Configured, pathsOf, readConfigured, runOf } from './configured.ts'
 import { explainRepeated, type Flags, findFlag, known, numberFlag, readFlags, switchFlag, textFlag } from './flags.ts'
 import { processesOfAllGpus } from './processes.ts'
+import { trainerEpoch } from './trainer-epochs.ts'
 import {
   dataParallel,
   engineWords,
@@ -15,7 +16,6 @@ import {
   trainerPrecision,
   trainerRecompute,
 } from './training-arguments.ts'
-import { trainerEpoch } from './trainer-epochs.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
 

@@ -25,5 +25,12 @@ export function vocabularyOf(flags: Flags, section = ''): { count: number; assum
   return named.length === 0 ? { count: 50_257, assumed: true } : undefined
 }
 
-const OPTIONS = ['tokenizer-type', 'vocab-file', 'tokenizer-model', 'tokenizer-name-or-path']
+const OPTIONS = [
+  'tokenizer-type',
+  'vocab-file',
+  'tokenizer-model',
+  'tokenizer-name-or-path',
+  'tokenizer',
+  'tokenizer-name',
+]
 const KEYS = ['type', 'vocab-file', 'model', 'tokenizer']

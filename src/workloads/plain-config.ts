@@ -9,6 +9,8 @@ const OPTIONS = [
   'config',
   'config-file',
   'config-path',
+  'exp-config',
+  'train-config',
   'cfg',
   'c',
   'conf',

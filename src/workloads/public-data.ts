@@ -44,7 +44,7 @@ export function explainPublicData({ samples, tokens, place }: Workload): Warning
     .flatMap((value): Warning[] => {
       if (value?.origin.kind !== 'assumed' || !value.origin.reason.includes(TABLE)) return []
       const text = `how much of the data is used is not said; taken is ${value.origin.reason}`
-      return [{ code: 'default-filled', text, place }]
+      return [{ code: 'assumed', text, place }]
     })
     .slice(0, 1)
 }

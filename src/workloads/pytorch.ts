@@ -1,5 +1,4 @@
 import type { CommandLine } from '../command-lines.ts'
-import { baseName } from '../launchers.ts'
 import { readPythonSettings } from '../settings/python.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
@@ -26,21 +25,24 @@ import {
 import { plainConfigWords, readPlainConfig } from './plain-config.ts'
 import { precisionFrom } from './precision-flags.ts'
 import { countingLaunch, type Peers } from './processes.ts'
+import { isCalledTraining, purposeOfProgram } from './program-purpose.ts'
 import { batchIsShared, declaredFlags, findProgram, type ProgramText, programPath } from './script-defaults.ts'
 import { layFlags, settingsAsFlags } from './settings-table.ts'
 import { dataParallel, deepspeedWords, readEngine } from './training-arguments.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import { modelOfWrittenFlags } from './written-flags.ts'
 
 /** Usual names of scripts' own options, and of Lightning's and Hydra's keys. */
 const TABLE: FlagTable = {
   steps: words(`
     max-steps max-iters max-iterations max-iter num-steps n-steps train-steps num-train-steps training-steps
+    num-training-steps max-train-steps total-training-steps n-iters niters train-iters max-num-steps
     total-steps max-updates max-update total-iters num-iters num-iterations iterations steps trainer.max-steps
     training.max-steps train.max-steps
   `),
   epochs: words(`
-    epochs total-epochs max-epochs max-epoch num-epochs n-epochs nepochs num-train-epochs train-epochs trainer.max-epochs
+    epochs total-epochs max-epochs max-epoch max-num-epochs num-epochs num-epoch n-epoch nb-epochs n-epochs nepochs num-train-epochs train-epochs trainer.max-epochs
     training.epochs train.epochs training.num-epochs
   `),
   globalBatch: [
@@ -90,6 +92,9 @@ const OWN_PROCESSES = [
   'distributed',
 ]
 
+/** Epochs that pytorch-CycleGAN-and-pix2pix adds while the rate decays. */
+const DECAY = ['n-epochs-decay', 'niter-decay']
+
 /** Options of Horovod's examples. */
 const HOROVOD = ['fp16-allreduce', 'use-adasum', 'batches-per-allreduce', 'gradient-predivide-factor']
 
@@ -111,17 +116,6 @@ const NUMBERS = new Set([
   ...(TABLE.sequenceLength ?? []),
   ...BATCH,
 ])
-
-/** What a program's name says it does; training is what has a length or a batch and is none of these. */
-const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
-  [
-    /(^|[_.-])(pre-?process|prepare|prep|download|convert|tokenize|make|build|score|plot|export|merge|extract|watch|monitor|setup|collect|stats|index|bench|benchmark|profile|check|visuali[sz]e|compile)/,
-    'other',
-  ],
-  [/(^|[_.-])(eval|evaluate|evaluation|test|validate|val)([_.-]|$)/, 'evaluate'],
-  [/(^|[_.-])(infer|inference|predict|generate|sample|translate|transcribe|demo)([_.-]|$)/, 'infer'],
-  [/(^|[_.-])(serve|server|serving|api_server)([_.-]|$)/, 'serve'],
-]
 
 /** A container image that is given options for the program it starts: `registry.example/lab/fit:1.3`. */
 const IMAGE = /^[\w.-]+(:\d+)?(\/[\w.-]+)*(:[\w.-]+|@sha256:\w+)$/
@@ -145,10 +139,12 @@ export const pytorch: WorkloadReader = {
     const given = readTable(flags, TABLE)
     const batch = positiveFlag(flags, BATCH)
     const epochs = known(withDecay(given.epochs, flags))
-    const purpose = isImage ? 'train' : purposeOf(commandLine)
+    const purpose = isImage ? 'train' : purposeOfProgram(commandLine, typed)
     const hasLength = known(given.steps) !== undefined || epochs !== undefined
     const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)
-    if (purpose === 'other' || (purpose === 'train' && !hasLength && (!hasBatch || isImage))) return undefined
+    const saysTraining = !isImage && isCalledTraining(commandLine, typed)
+    if (purpose === 'other' || (purpose === 'train' && !hasLength && !saysTraining && (!hasBatch || isImage)))
+      return undefined
     const isLightning = usesLightning(flags)
     const { processes, warnings } = processesOf(isLightning ? flags : typed, commandLine, context, isLightning)
     const framework = frameworkOf(isLightning ? flags : typed, commandLine, isLightning, program)
@@ -172,8 +168,9 @@ export const pytorch: WorkloadReader = {
       conditional: commandLine.conditional,
       ...withoutAbsent({
         framework,
-        modelName: modelNameOf(known(given.modelName)),
-        dataset: publicName(known(given.dataset)),
+        model: modelOfWrittenFlags(flags, TABLE.sequenceLength ?? []),
+        modelName: modelNameOf(known(given.modelName), flags),
+        dataset: publicName(known(given.dataset)) ?? (given.dataset === undefined ? datasetWord(flags) : undefined),
         steps: isTraining ? known(given.steps) : undefined,
         epochs: isTraining ? epochs : undefined,
         ...batches,
@@ -226,13 +223,15 @@ function constantsOf({ path, text }: ProgramText, { place }: CommandLine): Flags
   return { list: list.filter(({ name }) => NUMBERS.has(name)), positionals: [] }
 }
 
-/** Which of the values that decide how long it takes nobody said. */
+/** Which of the values that decide how long it takes nobody said: defaults of the program, and what is taken without its word. */
 function explainDefaults({ steps, epochs, globalBatch, microBatch, place }: Workload): Warning[] {
   const filled = Object.entries({ steps, epochs, batch: globalBatch ?? microBatch }).flatMap(([name, value]) =>
-    value?.origin.kind === 'assumed' ? [`${name} ${value.value} (${value.origin.reason})`] : [],
+    value?.origin.kind === 'assumed' ? [{ reason: value.origin.reason, text: `${name} ${value.value}` }] : [],
   )
   if (filled.length === 0) return []
-  return [{ code: 'default-filled', text: `not said on the command line: ${filled.join(', ')}`, place }]
+  const isDefault = filled.some(({ reason }) => reason.startsWith('the default'))
+  const text = `not said on the command line: ${filled.map(each => `${each.text} (${each.reason})`).join(', ')}`
+  return [{ code: isDefault ? 'default-filled' : 'assumed', text, place }]
 }
 
 function runsPython({ launches, program }: CommandLine): boolean {
@@ -243,14 +242,9 @@ function runsPython({ launches, program }: CommandLine): boolean {
   )
 }
 
-function purposeOf({ program }: CommandLine): Workload['purpose'] {
-  const name = baseName(program).replace(/\.py$/, '').toLowerCase()
-  return PURPOSES.find(([pattern]) => pattern.test(name))?.[1] ?? 'train'
-}
-
 /** Epochs at the full rate and those of its decay, which pytorch-CycleGAN-and-pix2pix trains after them. */
 function withDecay(epochs: Given<number>, flags: Flags): Given<number> {
-  const decay = numberFlag(flags, ['n-epochs-decay', 'niter-decay'])
+  const decay = numberFlag(flags, DECAY)
   if (decay === undefined || epochs === undefined || epochs === 'unknown') return epochs
   if (decay === 'unknown') return 'unknown'
   return sourced(epochs.value + decay.value, {
@@ -352,14 +346,33 @@ function methodOf(
   return sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
 }
 
-/** A file of weights is some run's outcome, whatever network is in it. */
-function modelNameOf(name: Sourced<string> | undefined): Sourced<string> | undefined {
-  return name !== undefined && /\.(pt|pth|ckpt|bin|onnx|safetensors|h5|pkl)$/.test(name.value) ? undefined : name
+/** Words that say how large a network is, or which of a program's own, and not what it is called. */
+const NO_NAME =
+  /^(tiny|small|medium|base|large|huge|xl|xxl|\d+|default|baseline|full|ours|custom|best|last|latest|final|teacher|student|none|true|false)$/i
+
+/** A file of weights is some run's outcome, whatever network is in it; so is a folder that lies somewhere. */
+function modelNameOf(name: Sourced<string> | undefined, flags: Flags): Sourced<string> | undefined {
+  if (
+    name === undefined ||
+    NO_NAME.test(name.value) ||
+    /\.(pt|pth|ckpt|bin|onnx|safetensors|h5|pkl|py|ya?ml|json)$/.test(name.value)
+  )
+    return undefined
+  // pytorch-CycleGAN-and-pix2pix calls its ways to train models; the networks are those of --netG.
+  return hasFlag(flags, DECAY) && !/cycle_?gan|pix2pix/i.test(name.value) ? undefined : name
 }
 
 /** The place of a data set, where that stands for its name. */
 function pathOf(dataset: Sourced<string> | undefined): Sourced<string> | undefined {
   return publicName(dataset) === undefined ? dataset : undefined
+}
+
+/** `--data cifar10` names a data set; `--data data` a folder, as does anything with a slash. */
+function datasetWord(flags: Flags): Sourced<string> | undefined {
+  const word = known(textFlag(flags, ['data']))
+  return word !== undefined && /^[a-z][\w-]*$/i.test(word.value) && !/^(data(sets?)?|train(ing)?)$/i.test(word.value)
+    ? word
+    : undefined
 }
 
 /** The name of a data set; a path is where somebody keeps one. */

@@ -75,6 +75,8 @@ const ENGINES: readonly Engine[] = [
     model: ['model', 'model-path'],
   },
   { ...VLLM, programs: ['vllm.entrypoints.openai.run_batch'], purpose: 'infer' },
+  // TRL's server for the samples of its trainers, on GPUs of its own.
+  { ...VLLM, programs: ['trl', 'trl.scripts.vllm_serve'], commands: { 'vllm-serve': 'serve' } },
   {
     name: 'sglang',
     programs: ['sglang.launch_server', 'sglang_router.launch_server'],

@@ -301,6 +301,8 @@ describe('a share of a GPU', () => {
 describe('what is warned of', () => {
   test.each<[directives: string, code: WarningCode, body?: string]>([
     ['--exclusive -G1', 'exclusive-whole-node'],
+    ['--exclusive --gres=gpu:8', 'exclusive-whole-node'],
+    ['--exclusive --gres=gpu:a100:4', 'exclusive-whole-node'],
     ['-N 1-4 -G 4', 'autoscaling-range'],
     ['--account=$PROJECT', 'variable-in-directive'],
     ['-t 5\n-t 10', 'last-flag-wins'],
@@ -320,6 +322,7 @@ describe('what is warned of', () => {
 
   test.each<[directives: string, code: WarningCode, body?: string]>([
     ['--exclusive=user -G1', 'exclusive-whole-node'],
+    ['--exclusive --gres=gpu:h100:8', 'exclusive-whole-node'],
     ['-p cpu -n 4', 'gpu-count-unknown'],
     ['-p gpu --gres=gpu:0', 'gpu-count-unknown'],
     ['-t 5\n##SBATCH -G 4', 'directive-ignored'],

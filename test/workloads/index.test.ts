@@ -257,7 +257,7 @@ describe('what is not understood is named, and nothing is said of what stands th
       './distributed_train.sh 8 /data --model resnet50 --epochs 300',
       './distributed_train.sh 8 /data',
     ],
-    ['a recipe', 'pip install x\nsrun python -m someones.train qlora.gin\ncp a b', 'someones.train qlora.gin'],
+    ['a recipe', 'pip install x\nsrun python -m someones.cook qlora.gin\ncp a b', 'someones.cook qlora.gin'],
     ['a program of its own kind', 'melt run strong --config furnace/8B epochs=3\ntar cf x y', 'melt run'],
   ])('%s', (_, script, named) => {
     const { workloads, warnings } = readScript(script)
@@ -277,7 +277,7 @@ describe('what is not understood is named, and nothing is said of what stands th
   })
 
   test('a configuration that is not here is named, though nothing else is understood', () => {
-    const { warnings } = readScript('torchrun --standalone --nproc_per_node=1 train.py config/train_gpt2.py')
+    const { warnings } = readScript('torchrun --standalone --nproc_per_node=1 cook.py config/train_gpt2.py')
     expect(warnings).toMatchObject([
       { code: 'external-file-missing', text: expect.stringContaining('config/train_gpt2.py'), place: { line: 1 } },
       { code: 'no-training-facts' },

@@ -122,7 +122,7 @@ describe('a program beside the manifest', () => {
       globalBatch: { value: 256, origin: { kind: 'assumed' } },
     })
     expect(warnings).toContainEqual(
-      expect.objectContaining({ code: 'default-filled', text: expect.stringContaining('the batch of each process') }),
+      expect.objectContaining({ code: 'assumed', text: expect.stringContaining('the batch of each process') }),
     )
   })
 
@@ -137,8 +137,78 @@ describe('a program beside the manifest', () => {
   })
 
   test('a program that is not there is no warning', () => {
-    expect(readScript('python train.py').warnings.map(({ code }) => code)).toEqual(['no-training-facts'])
+    expect(readScript('python train.py').warnings).toEqual([])
   })
+})
+
+describe('what a program is for', () => {
+  test.each([
+    ['its name', 'python fit.py --config $1', 'train'],
+    ['its name, of several words', 'torchrun --nproc_per_node=2 tools/train_net.py', 'train'],
+    ['an option', 'python runner.py --mode train --conf $CONF', 'train'],
+    ['a type of run', 'python -u run.py --run-type train', 'train'],
+    ['its first argument', 'python main.py train', 'train'],
+    ['an option that it is tested', 'python main.py mode=ppl_eval batch_size=4', 'evaluate'],
+    ['an option that beats its name', 'python train.py --phase test', 'evaluate'],
+  ])('says %s', (_, script, purpose) => {
+    expect(readScript(script).workloads.map(workload => workload.purpose)).toEqual([purpose])
+  })
+
+  test.each(['python main.py', 'python -m rl.runner --gamma 1', 'python constrain.py', 'python fitness.py'])(
+    'is not known of `%s`',
+    script => {
+      expect(readScript(script).workloads).toEqual([])
+    },
+  )
+
+  test('starting anew or resuming is one run, wherever the checkpoint lies', () => {
+    const script = 'if [ -f last.pt ]; then\n python fit.py --resume last.pt\nelse\n python fit.py\nfi'
+    const { workloads, warnings } = readScript(script)
+    expect(workloads).toMatchObject([{ purpose: 'train', conditional: false, repetitions: 1 }])
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('names', () => {
+  test.each<Row>([
+    [
+      'a way to train is no network',
+      'python train.py --model copy --n_epochs 1 --n_epochs_decay 1',
+      { modelName: undefined },
+    ],
+    [
+      'but a published one is',
+      'python train.py --model pix2pix --n_epochs 1 --n_epochs_decay 1',
+      { modelName: 'pix2pix' },
+    ],
+    ['how large is no name', 'python train.py --model large --epochs 1', { modelName: undefined }],
+    ['a file is no name', 'python train.py --model conf/net.yaml --epochs 1', { modelName: undefined }],
+    ['a network', 'python train.py --model efficientnet-b4 --epochs 1', { modelName: 'efficientnet-b4' }],
+    ['a data set by --data', 'python train.py --data traffic --epochs 1', { dataset: 'traffic' }],
+    ['a folder by --data', 'python train.py --data data --epochs 1', { dataset: undefined }],
+  ])('%s', (_, script, values) => compare(script, values))
+})
+
+describe('the dimensions of a language model on the command line', () => {
+  const shape = '--hidden_width=4096 --num_layers=32 --num_heads=32 --num_key_value_heads=32 --intermediate_size=11008'
+  const model = (options: string) =>
+    readScript(`python pretrain.py --max_steps 9 --max_context_width 4096 ${shape} ${options}`).workloads[0]?.model
+      ?.value
+
+  test('are its network, where family and tokenizer are named', () => {
+    // The card of meta-llama/Llama-2-7b-hf: 6,738,415,616 parameters.
+    expect(model('--model_type=llama_v2 --tokenizer=meta-llama/Llama-2-7b-hf')).toMatchObject({
+      name: 'llama_v2 32x4096',
+      parameterCount: 6_738_415_616,
+    })
+  })
+
+  test.each(['--model_type=llama_v2', '--tokenizer=meta-llama/Llama-2-7b-hf', '--model_type=gpt9 --vocab_size 32000'])(
+    'and nothing with only %s',
+    options => {
+      expect(model(options)).toBeUndefined()
+    },
+  )
 })
 
 describe('the framework of a script', () => {
@@ -225,7 +295,7 @@ describe('public data', () => {
     const { warnings } = readScript('python train.py --dataset tiny-images --epochs 5 --batch-size 50')
     expect(warnings).toEqual([
       expect.objectContaining({
-        code: 'default-filled',
+        code: 'assumed',
         text: 'how much of the data is used is not said; taken is the training split of tiny-images, 1,000 samples (datasets.csv: made up for a test)',
       }),
     ])

@@ -477,7 +477,7 @@ describe('any Python program', () => {
   ])('%s', (_, script, values, setting) => compare(script, values, setting))
 
   test.each([
-    ['nothing known', 'python fit.py --config $1 --seed 3'],
+    ['nothing known', 'python main.py --config $1 --seed 3'],
     ['a line of Python', 'python -c "print(1)" --epochs 3'],
     ['scores', 'python score_all.py --epochs 3'],
     ['copies and installations', 'pip install -r r.txt\nnvidia-smi\nmkdir -p out\nmodule load cuda\ncp a b'],

@@ -36,6 +36,12 @@ describe('inference engines', () => {
       { gpus: 8 },
     ],
     [
+      'vLLM behind a trainer of TRL',
+      'trl vllm-serve --model org/tiny-1b --tensor_parallel_size 4',
+      { purpose: 'serve', framework: 'vllm', modelName: 'org/tiny-1b', tensor: 4, processes: 4 },
+      { gpus: 8 },
+    ],
+    [
       'vLLM uses one GPU where nothing is said',
       'vllm serve tiny-1b --dtype auto',
       { tensor: 1, processes: 1, precision: undefined, sequenceLength: undefined, weightBits: undefined },

@@ -50,6 +50,6 @@ describe('TensorFlow', () => {
   })
 
   test('variables mean nothing to any other program', () => {
-    expect(readScript('python train.py', { variables: { EPOCHS: '30' } }).workloads).toEqual([])
+    expect(readScript('python main.py', { variables: { EPOCHS: '30' } }).workloads).toEqual([])
   })
 })

@@ -86,6 +86,9 @@ function warnOfRetries(script: string, file: string, settings: Settings | undefi
   return [{ code: 'retries-multiply-cost', text, place: requeue.place }]
 }
 
+/** The most data-center GPUs that a server of NVIDIA's (DGX, HGX) and AMD's (MI300X platform) recent generations holds. */
+const GPUS_OF_A_SERVER = 8
+
 /** What a component's request leaves open, and where it is not what it looks like. */
 export function warnOfComponent(
   asked: Role,
@@ -99,7 +102,8 @@ export function warnOfComponent(
     setting === undefined ? { code, text: about + text } : { code, text: about + text, place: setting.place }
   const warnings: Warning[] = [...warnOfTime(settings, reading, warn)]
   const exclusive = settings.get('exclusive')
-  if (role.exclusive) {
+  const takesAll = role.gpuType.names.length > 0 && asked.gpusPerReplica.value >= GPUS_OF_A_SERVER
+  if (role.exclusive && !takesAll) {
     const text = 'whole nodes are taken and billed, with every GPU and CPU on them, whatever else is asked for'
     warnings.push(warn('exclusive-whole-node', `--exclusive: ${text}`, exclusive))
   }

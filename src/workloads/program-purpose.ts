@@ -1,0 +1,40 @@
+import type { CommandLine } from '../command-lines.ts'
+import { baseName } from '../launchers.ts'
+import type { Workload } from '../workload.ts'
+import { type Flags, findFlag } from './flags.ts'
+
+/** What a program's name says it does; training is what has a length or a batch and is none of these. */
+const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
+  [
+    /(^|[_.-])(pre-?process|prepare|prep|download|convert|tokenize|make|build|score|plot|export|merge|extract|watch|monitor|setup|collect|stats|index|bench|benchmark|profile|check|visuali[sz]e|compile)/,
+    'other',
+  ],
+  [/(^|[_.-])(eval|evaluate|evaluation|test|validate|val)([_.-]|$)/, 'evaluate'],
+  [/(^|[_.-])(infer|inference|predict|generate|sample|translate|transcribe|demo)([_.-]|$)/, 'infer'],
+  [/(^|[_.-])(serve|server|serving|api_server)([_.-]|$)/, 'serve'],
+]
+
+/** What a training program is called: `train_net`, `main_pretrain`, `run_finetuning`, `trainer`. */
+const TRAINING = /(^|[_.-])((pre|post)?-?train(er|ing)?|fit|fine-?tun(e|ing))([_.-]|\d|$)/i
+
+/** Options by which a program of several uses is told which. */
+const MODES = ['mode', 'phase', 'run-mode', 'run-type', 'action']
+
+/** What a program is told to do (`mode=ppl_eval`, `--phase test`), else what its name says. */
+export function purposeOfProgram({ program }: CommandLine, flags: Flags): Workload['purpose'] {
+  const told = findFlag(flags, MODES)?.value?.text?.toLowerCase()
+  const isTold =
+    told !== undefined &&
+    /^([a-z]+[_-])?(eval|evaluate|evaluation|test|validate|infer|inference|predict|generate)$/.test(told)
+  const name = isTold ? told : baseName(program).replace(/\.py$/, '').toLowerCase()
+  return PURPOSES.find(([pattern]) => pattern.test(name))?.[1] ?? 'train'
+}
+
+/** A program that is called so, or told so, trains, even where nothing says for how long. */
+export function isCalledTraining({ program }: CommandLine, flags: Flags): boolean {
+  const name = baseName(program).replace(/\.py$/, '')
+  const told = [findFlag(flags, MODES)?.value?.text, flags.positionals[0]?.text]
+  return (
+    TRAINING.test(name) || told.some(word => /^(train|training|fit|pretrain|finetune|fine-tune)$/i.test(word ?? ''))
+  )
+}

@@ -1,22 +1,33 @@
 import type { LogRecord } from './records.ts'
 
-const header = /^\s*["']?[A-Za-z_][\w /.-]*["']?(?:\s*,\s*["']?[A-Za-z_][\w /.-]*["']?){2,}\s*$/
-const counted = /^(?:global_?)?(?:step|epoch|iter|iteration|update)s?$/i
+const ofCommas = /^\s*["']?[A-Za-z_][\w /.-]*["']?(?:\s*,\s*["']?[A-Za-z_][\w /.-]*["']?){2,}\s*$/
+/** HOOMD's table of the columns that the user chose. */
+const ofHoomd = /^\s*Simulation\.timestep(?:\s+[\w.]+)+\s*$/
+const counted = /^(?:global_?)?(?:time)?(?:step|epoch|iter|iteration|update)s?$/i
 
-/** Rows of a table whose first line names its columns, a counter among them, with those names: `epoch: 3, step: 1563, loss: 0.4`. */
+/** Rows of a table whose header names its columns, a counter among them, with those names: `epoch: 3 | step: 1563 | loss: 0.4`. */
 export function namedColumns(records: readonly LogRecord[]): readonly LogRecord[] {
-  const [first] = records
-  if (first === undefined || !header.test(first.text)) return records
-  const names = cellsOf(first.text)
+  const first = records.findIndex(({ text }, index) => (index === 0 && ofCommas.test(text)) || ofHoomd.test(text))
+  const header = records[first]
+  if (header === undefined) return records
+  const separator = ofHoomd.test(header.text) ? /\s+/ : ','
+  const names = cellsOf(header.text, separator).map(plainName)
   if (!names.some(name => counted.test(name))) return records
-  return records.slice(1).map(record => {
-    const cells = cellsOf(record.text)
-    if (cells.length !== names.length) return record
-    const named = names.flatMap((name, index) => (cells[index] === '' ? [] : [`${name}: ${cells[index]}`]))
-    return { ...record, text: named.join(', ') }
+  return records.map((record, index) => {
+    const cells = cellsOf(record.text, separator)
+    if (index <= first || cells.length !== names.length) return record
+    const named = names.flatMap((name, column) => (cells[column] === '' ? [] : [`${name}: ${cells[column]}`]))
+    return { ...record, text: named.join(' | ') }
   })
 }
 
-function cellsOf(text: string): readonly string[] {
-  return text.split(',').map(cell => cell.trim().replace(/^["']|["']$/g, ''))
+function plainName(name: string): string {
+  return { 'Simulation.timestep': 'timestep', 'Simulation.tps': 'steps/s', 'Status.etr': 'eta' }[name] ?? name
+}
+
+function cellsOf(text: string, separator: string | RegExp): readonly string[] {
+  return text
+    .trim()
+    .split(separator)
+    .map(cell => cell.trim().replace(/^["']|["']$/g, ''))
 }

@@ -235,7 +235,14 @@ function unitOf(label: string): CounterUnit {
 
 /** Decides what seconds without a name mean: they grow with the counter, or are of a report, or of a step. */
 function timed(points: readonly (ProgressPoint & { fields: Fields })[], perEpoch: boolean): readonly ProgressPoint[] {
-  const plain = points.map(({ fields, ...point }) => point)
+  const isFalling = points.some(
+    (point, index) =>
+      index > 0 &&
+      point.step > (points[index - 1]?.step ?? point.step) &&
+      (point.elapsedSeconds ?? 0) < (points[index - 1]?.elapsedSeconds ?? 0),
+  )
+  // what is called elapsed, and falls while the counter rises, is of a report
+  const plain = points.map(({ fields, ...point }) => (isFalling ? { ...point, elapsedSeconds: undefined } : point))
   const seconds = points.map(point => point.fields.seconds)
   const known = seconds.flatMap(value => value ?? [])
   if (known.length < Math.max(2, points.length / 2) || points.some(point => point.secondsPerStep !== undefined))

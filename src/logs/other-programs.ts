@@ -1,6 +1,7 @@
 import { derived } from './figures.ts'
-import { type LineFormat, lineReader } from './line-format.ts'
-import type { LogReader } from './log-reader.ts'
+import { type LineFormat, lineReader, linesOf } from './line-format.ts'
+import type { LogReader, LogReading } from './log-reader.ts'
+import type { LogRecord } from './records.ts'
 
 /** Reinforcement learning of language models: a step is generation and training. `perf/throughput` is of a GPU. */
 const verl: LineFormat = {
@@ -31,17 +32,29 @@ const coqui: LineFormat = {
   figures: [{ figure: 'worldSize', pattern: /Num\. of GPUs: (\d+)/ }],
 }
 
+/** What boosted trees print when they have trained long enough; the line behind it repeats the report of that iteration. */
+const bestIteration = /\bbest iteration(?: is)?:\s*$/i
+
+function withoutBest(reading: LogReading, records: readonly LogRecord[]): LogReading {
+  const repeated = new Set(linesOf(records, bestIteration).map(line => line + 1))
+  return { ...reading, points: reading.points.filter(({ line }) => !repeated.has(line)) }
+}
+
 const xgboost: LineFormat = {
   framework: 'xgboost',
   unit: 'other',
   report: /^\s*\[(?<step>\d+)\]\s+\w+-[\w@.-]+:\s*[-\d.]/,
   zeroBased: true,
+  finished: bestIteration,
+  refine: withoutBest,
 }
 
 const lightgbm: LineFormat = {
   framework: 'lightgbm',
   unit: 'other',
   report: /^\s*\[(?<step>\d+)\]\s+(?:training|valid_?\w*)'s \w+: /,
+  finished: bestIteration,
+  refine: withoutBest,
 }
 
 const lightgbmProgram: LineFormat = {
@@ -55,6 +68,16 @@ const catboost: LineFormat = {
   framework: 'catboost',
   unit: 'other',
   report: /^\s*(?<step>\d+):\s+learn: .*?\btotal: (?<elapsed>\S+(?: \d+\w+)?)\s+remaining: (?<left>\S+(?: \d+\w+)?)/,
+  zeroBased: true,
+}
+
+/** NVIDIA's logger of JSON lines; a step is its epoch and the iteration in it. */
+const dllogger: LineFormat = {
+  framework: 'dllogger',
+  unit: 'other',
+  report: /^DLLL \{.*?"elapsedtime": "(?<elapsed>[\d.]+)".*?"step": \[(?<epoch>\d+), (?<step>\d+)(?:, \d+)?\]/,
+  perEpoch: true,
+  firstEpoch: 0,
   zeroBased: true,
 }
 
@@ -158,6 +181,7 @@ export const otherPrograms: readonly LogReader[] = [
     lightgbm,
     lightgbmProgram,
     catboost,
+    dllogger,
     mnist,
     fastai,
     quantumEspresso,

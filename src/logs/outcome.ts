@@ -29,13 +29,13 @@ const signs: readonly Sign[] = [
   },
   {
     pattern:
-      /(?:CUDA|HIP|XPU) out of memory|OutOfMemoryError|RESOURCE_EXHAUSTED.*(?:out of memory|allocat)|CUDA_ERROR_OUT_OF_MEMORY|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc failed: out of memory|OOM when allocating tensor|Out of memory error on GPU/i,
+      /(?:CUDA|HIP|XPU) out of memory|(?<!ray\.exceptions\.)OutOfMemoryError|RESOURCE_EXHAUSTED.*(?:out of memory|allocat)|CUDA_ERROR_OUT_OF_MEMORY|CUDNN_STATUS_ALLOC_FAILED|CUBLAS_STATUS_ALLOC_FAILED|cudaErrorMemoryAllocation|cudaMalloc failed: out of memory|OOM when allocating tensor|Out of memory error on GPU/i,
     outcome: 'oom',
     code: 'out-of-memory',
   },
   {
     pattern:
-      /oom[-_]kill event|Out Of Memory$|OOMKilled|is killed by signal: Killed|TERM_MEMLIMIT|exceeded memory limit|Exceeded job memory|: Killed\s*$|^Killed\s*$|exitcode: -9\b|DefaultCPUAllocator: (?:can't|not enough)|\bMemoryError\b|std::bad_alloc/,
+      /oom[-_]kill event|Out Of Memory$|OOMKilled|is killed by signal: Killed|TERM_MEMLIMIT|exceeded memory limit|Exceeded job memory|: Killed\s*$|^Killed\s*$|exitcode: -9\b|DefaultCPUAllocator: (?:can't|not enough)|\bMemoryError\b|killed due to memory pressure|\bray\.exceptions\.OutOfMemoryError|std::bad_alloc/,
     outcome: 'oom',
     code: 'host-out-of-memory',
   },

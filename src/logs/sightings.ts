@@ -13,14 +13,14 @@ export interface Sighting {
 const counterWords =
   'global[_ ]?step|current[_ ]step|train(?:ing)?[_ ]step|optimi[sz]er[_ ]step|step|iteration|iter|it|batch|num_updates|updates?|mini-?batch|episode|round|generation|timesteps?|total_steps|frame|trial|ionic step|cycle|sample|i'
 const labelled = new RegExp(
-  String.raw`(?<![\w.])["']?(?<label>${counterWords}|epochs?|ep)s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d)(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
+  String.raw`(?<![\w.])["']?(?<label>${counterWords}|epochs?|ep)s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d|\s*,\s*\d+\s*[\])])(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
   'gi',
 )
 const pairs = /(?<![\w./:-])[[(]?\s*(?<at>\d{1,9})\s?\/\s?(?<total>\d{1,9})(?![\w./-]|:\d|\.\d)/g
 
 /** Lines that count something else: evaluation, files, downloads, installers. */
 export const otherCounts =
-  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|valid(?:ation|ating)?\b|eval(?:uation|uating)?\b|test(?:ing)?\b|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
+  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|valid(?:ation|ating)?\b|eval(?:uation|uating)?\b|test(?:ing)?\b(?! time)|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
 
 /** Every number of a record that may be a counter, by its name or its total. */
 export function sightingsOf(record: LogRecord): readonly Sighting[] {
@@ -42,6 +42,9 @@ export function sightingsOf(record: LogRecord): readonly Sighting[] {
     if (at > total || total <= 1 || [...found.values()].some(one => one.total === total)) continue
     found.set(`of ${total}`, { record, label: `of ${total}`, before: '', at, total })
   }
+  // `[100] loss=2.1`: the number in front is all there is
+  const bare = found.size === 0 ? /(?:^|\]\s)\[(\d{1,9})\]\s+[a-z][\w/.-]*\s*[=:]/i.exec(text) : null
+  if (bare !== null) found.set('step', { record, label: 'step', before: '', at: Number(bare[1]) })
   // `Epoch: [3][10/500]`: the pair is the epoch's own counter, though the word stands before it
   const nested =
     /\bepoch(?:\s?\(\w+\))?:?\s*\[?\s*(\d+)\s*\]?(?:\s*\/\s*(\d+)\]?)?\s*[,:|]?\s*[[(]\s*(\d+)\s*\/\s*(\d+)/i.exec(text)

@@ -19,7 +19,7 @@ const timm: LineFormat = {
   framework: 'timm',
   unit: 'optimizer-step',
   report:
-    /Train: (?<epoch>\d+) \[\s*(?<step>\d+)\/(?<total>\d+)\s*\([^)]*\)\]\s+Loss: .*?Time: (?<seconds>[\d.]+)s?,?\s*(?<samplesPerSecond>[\d.]+)\/s\s+\(\s*(?<mean>[\d.]+)s?,.*?(?:Data: (?<data>[\d.]+))?(?=\s|$)/,
+    /Train: (?<epoch>\d+) \[\s*(?<step>\d+)\/(?<total>\d+)\s*\([^)]*\)\]\s+Loss: .*?Time: (?<seconds>[\d.]+)s?,?\s*(?<samplesPerSecond>[\d.]+)\/s\s+\(\s*(?<mean>[\d.]+)s?,(?:.*?\bData: (?<data>[\d.]+))?/,
   perEpoch: true,
   firstEpoch: 0,
   zeroBased: true,

@@ -146,4 +146,34 @@ describe('logs of programs that nobody knows', () => {
     expect(figuresIn(progress).stepsDone).toBeUndefined()
     expect(figuresIn(progress).secondsPerStep).toBeCloseTo(0.5)
   })
+
+  test("HOOMD's table has its steps per second by another name", () => {
+    const header = 'notice(2): Using domain decomposition\nSimulation.timestep  Simulation.tps  Status.etr\n'
+    const rows = linesOf(10_000, 300_000, 10_000, step => `             ${step}     2000.00000     0:05:50`)
+    expect(figuresIn(progressIn(header + rows))).toMatchObject({
+      stepsDone: 300_000,
+      secondsPerStep: 0.0005,
+      remainingSeconds: 350,
+    })
+  })
+
+  test('a number in brackets that stands in front of the metrics is the counter', () => {
+    const text = linesOf(
+      100,
+      2_000,
+      100,
+      step => `I0503 10:00:00.000000 1 logging_writer.py:48] [${step}] loss=2.5, timing/steps_per_second=2.0`,
+    )
+    expect(figuresIn(progressIn(text))).toMatchObject({ stepsDone: 2_000, secondsPerStep: 0.5 })
+  })
+
+  test('a wall time that is of each report is no clock since the start', () => {
+    const text = linesOf(
+      100,
+      3_000,
+      100,
+      step => `batch ${step} training time 2.${step % 7} s, testing time 0.01 s, total wall time 2.${step % 7} s`,
+    )
+    expect(figuresIn(progressIn(text))).toEqual({ stepsDone: 3_000 })
+  })
 })

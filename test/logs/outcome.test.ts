@@ -20,6 +20,11 @@ describe('how a run ended', () => {
     ['slurmstepd: error: *** JOB 9 ON n2 CANCELLED AT 2024-05-03T10:02:35 ***', 'cancelled', 'cancelled'],
     ['torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.', 'oom', 'out-of-memory'],
     ['slurmstepd: error: Detected 1 oom_kill event in StepId=77.batch.', 'oom', 'host-out-of-memory'],
+    [
+      'ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.',
+      'oom',
+      'host-out-of-memory',
+    ],
     ['Traceback (most recent call last):\nValueError: nan', 'crashed', 'crashed'],
   ])('%s', (last, outcome, code) => {
     const progress = progressIn(`${steps}${last}\n`)

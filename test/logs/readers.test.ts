@@ -154,4 +154,21 @@ describe('formats of programs', () => {
       secondsPerStep: 5,
     })
   })
+
+  test("NVIDIA's JSON lines name epoch and iteration in one list", () => {
+    const line = (epoch: number, step: number) =>
+      `DLLL {"timestamp": "1714989640", "elapsedtime": "${(epoch * 200 + step) * 0.25}", "type": "LOG", "step": [${epoch}, ${step}], "data": {"train.loss": 5.1}}`
+    const progress = progressIn(linesOf(0, 190, 10, step => line(0, step)) + linesOf(0, 190, 10, step => line(1, step)))
+    expect(progress.framework).toBe('dllogger')
+    expect(figuresIn(progress)).toMatchObject({ secondsPerStep: 0.25 })
+    expect(figuresIn(progress).stepsTotal).toBeUndefined()
+  })
+
+  test('the best iteration of boosted trees is named at their end, and no run of its own', () => {
+    const progress = progressIn(
+      `${linesOf(10, 500, 10, step => `[${step}]\ttraining's auc: 0.9\tvalid_1's auc: 0.85`)}Early stopping, best iteration is:\n[420]\ttraining's auc: 0.99\tvalid_1's auc: 0.86\n`,
+    )
+    expect(progress).toMatchObject({ framework: 'lightgbm', outcome: 'finished', runs: 1 })
+    expect(figuresIn(progress).stepsDone).toBe(500)
+  })
 })

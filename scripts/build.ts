@@ -18,6 +18,7 @@ import { learnJsonSchema } from '../src/logs/schema.ts'
 import { budgetJsonSchema } from '../src/reporters/budget-schema.ts'
 import { checkJsonSchema } from '../src/reporters/check-schema.ts'
 import { reportJsonSchema } from '../src/reporters/schema.ts'
+import { reviewJsonSchema } from '../src/review/schema.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -85,6 +86,7 @@ export async function buildAll(dist: string): Promise<ReadonlyMap<string, Metafi
     'gpufare-check': checkJsonSchema(),
     'gpufare-learn': learnJsonSchema(),
     'gpufare-budget': budgetJsonSchema(),
+    'gpufare-review': reviewJsonSchema(),
   }
   for (const [name, schema] of Object.entries(schemas)) {
     await writeFile(join(dist, 'schemas', `${name}.schema.json`), `${JSON.stringify(schema, null, 2)}\n`)

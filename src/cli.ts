@@ -7,11 +7,14 @@ import type { EstimateOptions } from './commands/estimate.ts'
 import type { HookAction, HookRunOptions } from './commands/hook.ts'
 import type { LearnOptions } from './commands/learn.ts'
 import type { PolicyTestOptions } from './commands/policy.ts'
+import type { ProbeOptions } from './commands/probe.ts'
+import type { ReviewOptions } from './commands/review.ts'
 import type { RunsImportOptions } from './commands/runs.ts'
 import type { SubmitOptions } from './commands/submit.ts'
 import { GpufareError, InputError } from './errors.ts'
 import { plainLines } from './escaping.ts'
 import type { PassedOn } from './quoted-manifests.ts'
+import { parseDuration } from './units.ts'
 import { checkFormats, quoteFormats, readWantedFormat, type WantedFormat } from './wanted-formats.ts'
 
 /** The commands; each answers with the process's exit code. */
@@ -24,8 +27,10 @@ export interface Commands {
   hookRun(words: readonly string[], options: HookRunOptions): Promise<number>
   budget(options: BudgetOptions): Promise<number>
   learn(logs: readonly string[], options: LearnOptions): Promise<number>
+  probe(file: string | undefined, options: ProbeOptions, passedOn: PassedOn): Promise<number>
   policyTest(files: readonly string[], options: PolicyTestOptions): Promise<number>
   policyExplain(rule: string | undefined, options: { readonly color: boolean }): Promise<number>
+  review(options: ReviewOptions): Promise<number>
   runsImport(paths: readonly string[], options: RunsImportOptions): Promise<number>
   runsList(file: string | undefined, options: { readonly all?: true }): Promise<number>
 }
@@ -40,8 +45,10 @@ const importedWhenCalled: Commands = {
   hookRun: async (...given) => (await import('./commands/hook.ts')).hookRun(...given),
   budget: async (...given) => (await import('./commands/budget.ts')).budget(...given),
   learn: async (...given) => (await import('./commands/learn.ts')).learn(...given),
+  probe: async (...given) => (await import('./commands/probe.ts')).probe(...given),
   policyTest: async (...given) => (await import('./commands/policy.ts')).policyTest(...given),
   policyExplain: async (...given) => (await import('./commands/policy.ts')).policyExplain(...given),
+  review: async (...given) => (await import('./commands/review.ts')).review(...given),
   runsImport: async (...given) => (await import('./commands/runs.ts')).runsImport(...given),
   runsList: async (...given) => (await import('./commands/runs.ts')).runsList(...given),
 }
@@ -77,11 +84,17 @@ export async function run(words: readonly string[], commands: Commands = importe
     learn: async (logs, options) => {
       exitCode = await commands.learn(logs, options)
     },
+    probe: async (file, options) => {
+      exitCode = await commands.probe(file, options, passedOn)
+    },
     policyTest: async (files, options) => {
       exitCode = await commands.policyTest(files, options)
     },
     policyExplain: async (rule, options) => {
       exitCode = await commands.policyExplain(rule, options)
+    },
+    review: async options => {
+      exitCode = await commands.review(options)
     },
     runsImport: async (paths, options) => {
       exitCode = await commands.runsImport(paths, options)
@@ -136,8 +149,10 @@ interface Actions {
   hookRun(words: string[], options: HookRunOptions): Promise<void>
   budget(options: BudgetOptions): Promise<void>
   learn(logs: string[], options: LearnOptions): Promise<void>
+  probe(file: string | undefined, options: ProbeOptions): Promise<void>
   policyTest(files: string[], options: PolicyTestOptions): Promise<void>
   policyExplain(rule: string | undefined, options: { readonly color: boolean }): Promise<void>
+  review(options: ReviewOptions): Promise<void>
   runsImport(paths: string[], options: RunsImportOptions): Promise<void>
   runsList(file: string | undefined, options: { readonly all?: true }): Promise<void>
 }
@@ -210,8 +225,10 @@ function commandLine(actions: Actions): Command {
   hookCommand(program.command('hook'), actions)
   budgetCommand(program.command('budget'), actions)
   learnCommand(program.command('learn'), actions)
+  probeCommand(program.command('probe'), actions)
   policyCommand(program.command('policy'), actions)
   runsCommand(program.command('runs'), actions)
+  reviewCommand(program.command('review'), actions)
   return program
 }
 
@@ -350,6 +367,40 @@ function learnCommand(command: Command, actions: Actions): void {
     .action(actions.learn)
 }
 
+function probeCommand(command: Command, actions: Actions): void {
+  command
+    .summary('run a batch script for a few minutes, and quote it by its rate')
+    .description(
+      'Submits a batch script with a short time limit, asks first and says what that costs at most, follows its output, ends it as soon as its rate is steady and quotes the whole job by it. Behind -- a command is run on this machine instead.',
+    )
+    .argument('[file]', 'a batch script of Slurm')
+    .usage('[options] <file> [-- scheduler options] | -- <command...>')
+    .addOption(
+      new Option('--for <duration>', 'how long it runs at most, such as 10m')
+        .argParser(readDuration)
+        .default(600, '10m'),
+    )
+    .option('--yes', 'submit without a question')
+    .option('--explain', 'show where every figure of the quote comes from')
+    .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
+    .option('--no-color', 'print without colour')
+    .addHelpText(
+      'after',
+      examples([
+        'gpufare probe train.sbatch',
+        'gpufare probe --for 5m train.sbatch',
+        'gpufare probe -- python train.py',
+      ]),
+    )
+    .action(actions.probe)
+}
+
+function readDuration(text: string): number {
+  const seconds = parseDuration(text)
+  if (seconds !== undefined && seconds > 0) return seconds
+  throw new InvalidArgumentError('A time such as 90s, 10m or 1h30m is expected.')
+}
+
 function runsCommand(command: Command, actions: Actions): void {
   command
     .summary('keep earlier runs, which runtimes are known by')
@@ -380,8 +431,35 @@ function runsCommand(command: Command, actions: Actions): void {
     .action(actions.runsList)
 }
 
+function reviewCommand(command: Command, actions: Actions): void {
+  command
+    .summary('compare what was quoted with what it took')
+    .description(
+      'Compares quotes of submitted jobs with what they took: hours, money, waste, what each unit of work cost and what to do about the worst. Quotes come from the ledger and from the stamps in Slurm’s accounting, what was taken from one call of sacct.',
+    )
+    .addOption(new Option('--since <days>', 'how far to look back, such as 7d').argParser(readDays).default(7, '7d'))
+    .addOption(
+      new Option('--by <what>', 'what to add up by')
+        .choices(['team', 'user', 'gpu', 'model'] as const)
+        .default('team' as const),
+    )
+    .addOption(
+      new Option('--format <format>', 'how to print it')
+        .choices(['table', 'json', 'markdown', 'csv'] as const)
+        .default('table' as const),
+    )
+    .option('--all-users', 'jobs of everybody, as far as sacct shows them to you')
+    .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
+    .option('--no-color', 'print without colour')
+    .addHelpText(
+      'after',
+      examples(['gpufare review', 'gpufare review --since 30d --by gpu', 'gpufare review --all-users --format csv']),
+    )
+    .action(actions.review)
+}
+
 function readDays(text: string): number {
-  const days = Number(text)
+  const days = Number(text.replace(/d$/, ''))
   if (!Number.isInteger(days) || days < 1) throw new InvalidArgumentError('a number of days is expected, such as 30')
   return days
 }
@@ -474,8 +552,10 @@ export function helpTexts(): Readonly<Record<string, string>> {
     hookRun: unused,
     budget: unused,
     learn: unused,
+    probe: unused,
     policyTest: unused,
     policyExplain: unused,
+    review: unused,
     runsImport: unused,
     runsList: unused,
   })

@@ -83,6 +83,7 @@ const line = [
   'stamp',
   'ledger-schema',
   'ledger',
+  'review',
   'exemptions',
   'budgets',
   'rules',

@@ -21,6 +21,9 @@ export interface Query {
   readonly timeoutMilliseconds: number
 }
 
+/** What every call of sacct needs. */
+export type Asked = Pick<Query, 'environment' | 'timeoutMilliseconds'>
+
 /** How long sacct is waited for beside a quote. */
 export const quoteTimeoutMilliseconds = 4_000
 
@@ -55,7 +58,7 @@ const wantedFields = [
 const states = 'CD,F,TO,OOM,CA,NF,PR'
 
 /** ASCII unit separator, which no name has in it. */
-const delimiter = '\u001f'
+export const delimiter = '\u001f'
 
 /** A run that ended just before may have been written late: a day is asked for again. */
 const overlapSeconds = 86_400
@@ -73,7 +76,7 @@ export async function askForRuns(query: Query): Promise<readonly EarlierRun[]> {
   const lastEnd = isCovered ? kept.reduce((last, run) => Math.max(last, run.endSeconds), 0) : 0
   const since = Math.max(oldest, lastEnd - overlapSeconds)
   const deadline = Date.now() + query.timeoutMilliseconds
-  const fields = await offeredFields(query)
+  const fields = await offeredFields(wantedFields, query)
   const text = await ask(
     [
       '--allocations',
@@ -99,12 +102,13 @@ export async function keptRuns(query: Pick<Query, 'environment' | 'user'>): Prom
 }
 
 /** An unknown field makes sacct fail as a whole, so it is asked first which it has. */
-async function offeredFields(query: Query): Promise<readonly string[]> {
+export async function offeredFields(wanted: readonly string[], query: Asked): Promise<readonly string[]> {
   const offered = new Set((await ask(['--helpformat'], query)).toLowerCase().split(/\s+/))
-  return wantedFields.filter(field => offered.has(field.toLowerCase()))
+  return wanted.filter(field => offered.has(field.toLowerCase()))
 }
 
-async function ask(words: readonly string[], { environment, timeoutMilliseconds }: Query): Promise<string> {
+/** What sacct prints. Throws GpufareError where it is not there, fails or takes too long. */
+export async function ask(words: readonly string[], { environment, timeoutMilliseconds }: Asked): Promise<string> {
   // Seconds since 1970, for local times without a zone are an hour off twice a year.
   const asking = { environment: { ...environment, SLURM_TIME_FORMAT: '%s' }, timeoutMilliseconds }
   const answer = await askProgram('sacct', words, asking)
@@ -114,7 +118,7 @@ async function ask(words: readonly string[], { environment, timeoutMilliseconds 
 }
 
 /** sacct takes no epoch seconds, but a count of seconds back from now. */
-function slurmTime(seconds: number): string {
+export function slurmTime(seconds: number): string {
   return `now-${Math.max(0, Math.ceil(Date.now() / 1_000 - seconds))}seconds`
 }
 

@@ -1,0 +1,117 @@
+import { askForAllocations } from '../accounting/allocations.ts'
+import { configHomes, emptyConfig, findConfigs, readConfigs } from '../config.ts'
+import { GpufareError } from '../errors.ts'
+import { markdownText, plainText, visibleJson } from '../escaping.ts'
+import type { Allocation } from '../history/allocation.ts'
+import { ledgerPath, readLedger } from '../ledger.ts'
+import { listPrices } from '../prices/index.ts'
+import { readTables } from '../pricing-data.ts'
+import { tablesFolder } from '../quoted-manifests.ts'
+import { joinOutcomes } from '../review/outcome.ts'
+import { reviewDocument, reviewRows } from '../review/records.ts'
+import { type CommittedPrice, type Grouping, reviewOf } from '../review/summary.ts'
+import { describeReview, type ReviewWords, type TextTable } from '../review/tables.ts'
+import { loadPaint, type Paint, processTerminal, type Terminal, tell, withSpinner } from '../terminal.ts'
+import { secondsPerDay } from '../units.ts'
+
+/** What `gpufare review` can be told. */
+export interface ReviewOptions {
+  readonly format: 'table' | 'json' | 'markdown' | 'csv'
+  /** Days. */
+  readonly since: number
+  readonly by: Grouping
+  readonly allUsers?: true
+  readonly config?: string
+  readonly color: boolean
+}
+
+/** Whoever reviews can wait for Slurm's accounting. */
+const patienceMilliseconds = 30_000
+
+/** Shows what was quoted and what it took. */
+export async function review(
+  options: ReviewOptions,
+  terminal: Terminal = processTerminal(options.color ? undefined : false),
+  folder: string = process.cwd(),
+  nowSeconds: number = Math.floor(Date.now() / 1_000),
+): Promise<number> {
+  const { environment } = terminal
+  const { currency } = await readConfigs(findConfigs(folder, configHomes(environment), options.config))
+  const sinceSeconds = nowSeconds - options.since * secondsPerDay
+  const records = (await recordsOf(terminal)).filter(({ at }) => Date.parse(at) / 1_000 >= sinceSeconds)
+  const asking = {
+    environment,
+    sinceSeconds,
+    allUsers: options.allUsers === true,
+    timeoutMilliseconds: patienceMilliseconds,
+  }
+  const allocations = await withSpinner(terminal, 'asking sacct', allocationsOf(asking, terminal))
+  const outcomes = joinOutcomes(records, allocations)
+  const time = { sinceSeconds, untilSeconds: nowSeconds }
+  const found = reviewOf(outcomes, allocations, time, options.by, committedPrices())
+  if (options.format === 'json')
+    terminal.stdout.write(`${visibleJson(JSON.stringify(reviewDocument(found), null, 2))}\n`)
+  else if (options.format === 'csv') terminal.stdout.write(`${reviewRows(found)}\n`)
+  else if (outcomes.length === 0) terminal.stdout.write('no job that gpufare quoted is known in this time\n')
+  else {
+    const words = describeReview(found, currency)
+    const paint = await loadPaint(terminal, 'stdout')
+    terminal.stdout.write(`${options.format === 'markdown' ? asMarkdown(words) : asText(words, paint)}\n`)
+  }
+  return 0
+}
+
+async function recordsOf(terminal: Terminal) {
+  const path = ledgerPath(terminal.environment)
+  if (path === undefined) return []
+  const { records, skipped } = await readLedger(path)
+  if (skipped > 0) tell(terminal, `${path}: lines that are no whole record were passed over: ${skipped}`)
+  return records
+}
+
+/** Without Slurm here the ledger alone is shown. */
+async function allocationsOf(
+  asking: Parameters<typeof askForAllocations>[0],
+  terminal: Terminal,
+): Promise<readonly Allocation[]> {
+  try {
+    return await askForAllocations(asking)
+  } catch (error) {
+    if (!(error instanceof GpufareError)) throw error
+    tell(terminal, `what jobs of Slurm took is not known: ${error.message}`)
+    return []
+  }
+}
+
+/** The same machine in the same region, for whoever commits to a year. */
+function committedPrices(): CommittedPrice {
+  const tables = readTables(tablesFolder)
+  return ({ provider, machine: name, region }) => {
+    const prices = listPrices(tables, { ...emptyConfig, providers: [provider], regions: [region] })
+    const [machine] = prices.machinesNamed(name)
+    return machine && prices.priceOf(machine, 'reserved-1y')?.usdPerMachineHour
+  }
+}
+
+function asText({ tables, sentences }: ReviewWords, paint: Paint): string {
+  const written = tables.map(({ title, head, rows }) => {
+    const cells = rows.map(row => row.map(plainText))
+    const widths = head.map((name, index) => Math.max(name.length, ...cells.map(row => row[index]?.length ?? 0)))
+    const line = (row: readonly string[]) =>
+      row
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd()
+    return [paint.bold(title), paint.dim(line(head)), ...cells.map(line)].join('\n')
+  })
+  return [...written, sentences.map(plainText).join('\n')].join('\n\n')
+}
+
+function asMarkdown({ tables, sentences }: ReviewWords): string {
+  return [...tables.map(markdownTable), sentences.map(each => `- ${markdownText(each)}`).join('\n')].join('\n\n')
+}
+
+function markdownTable({ title, head, rows }: TextTable): string {
+  const line = (row: readonly string[]) => `| ${row.map(markdownText).join(' | ')} |`
+  return [`### ${title}`, '', line(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(line)].join('\n')
+}

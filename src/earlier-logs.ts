@@ -32,10 +32,11 @@ export async function findEarlierLogs(
   manifest: Manifest,
   jobs: readonly Job[],
   folder: string,
-  named: readonly string[],
+  { log: named = [], probeLog }: { readonly log?: readonly string[]; readonly probeLog?: string },
 ): Promise<readonly EarlierLog[]> {
   const [job, ...others] = jobs
   if (job === undefined || others.length > 0) return []
+  if (probeLog !== undefined) return (await readRuns([[probeLog]])).map(log => ({ ...log, isProbe: true }))
   if (named.length > 0) return readRuns(findLogs(named).map(path => [path]))
   if (job.scheduler !== 'slurm') return []
   const patterns = outputPatterns(manifest)

@@ -12,6 +12,8 @@ const endings: Readonly<Partial<Record<EarlierLog['progress']['outcome'], string
 /** What the newest log warns of: a job that is submitted again as it was ends so again. */
 export function warnOfLogs(logs: readonly EarlierLog[]): readonly Warning[] {
   const newest = logs.toSorted((a, b) => b.writtenSeconds - a.writtenSeconds)[0]
+  // A probe is short on purpose.
+  if (newest?.isProbe === true) return []
   const words = newest === undefined ? undefined : endings[newest.progress.outcome]
   if (newest === undefined || words === undefined) return []
   const { elapsedSeconds, warnings } = newest.progress

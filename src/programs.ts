@@ -23,6 +23,8 @@ export interface Asking {
   readonly graceMilliseconds?: number
   /** For its standard input, which is empty otherwise. */
   readonly input?: Uint8Array
+  /** Its time is over as soon as this is aborted. */
+  readonly signal?: AbortSignal
 }
 
 interface ProgramOutput {
@@ -84,12 +86,15 @@ export function askProgram(program: string, words: readonly string[], asking: As
       endGroup(child)
       settle(1, true)
     }
-    let timer = setTimeout(() => {
+    const end = () => {
+      clearTimeout(timer)
       if (asking.graceMilliseconds === undefined) return giveUp()
       isOver = true
       signalGroup(child, 'SIGTERM')
       timer = setTimeout(giveUp, asking.graceMilliseconds)
-    }, asking.timeoutMilliseconds)
+    }
+    let timer = setTimeout(end, asking.timeoutMilliseconds)
+    asking.signal?.addEventListener('abort', end, { once: true })
     child.on('error', error => {
       clearTimeout(timer)
       forget(child)

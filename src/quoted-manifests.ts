@@ -28,6 +28,8 @@ export interface QuoteOptions extends RunsOptions {
   readonly config?: string
   /** Logs of earlier runs of the job, wherever they are. */
   readonly log?: readonly string[]
+  /** Log of a probe of the job, by which alone it goes. */
+  readonly probeLog?: string
   /** A policy file that is trusted, whatever the configuration beside the manifest says. */
   readonly policy?: string
 }
@@ -69,7 +71,7 @@ export async function quoteManifests(
       const folder = folderOf(manifest)
       const jobs = readJobsWithFiles(manifest, folder)
       const found = jobs.map(([job]) => job)
-      const logs = options.history === false ? [] : await findEarlierLogs(manifest, found, folder, options.log ?? [])
+      const logs = options.history === false ? [] : await findEarlierLogs(manifest, found, folder, options)
       const past = { ...(await pastOf(folder, found)), ...(logs.length > 0 && { logs }) }
       quoted.push(quote(manifest, jobs, await configFor(folder), tables, past, memory))
     } catch (error) {

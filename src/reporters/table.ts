@@ -174,8 +174,9 @@ function footLines(rows: readonly Row[], { currency }: Report, options: RenderOp
 function logNotes(rows: readonly Row[]): string[] {
   const logs = rows.flatMap(({ quote: { runtime } }) => (runtime?.basis === 'limit' ? [] : (runtime?.logs ?? [])))
   const [newest, ...others] = new Set(logs.map(({ file }) => plainText(file)))
+  const basis = rows.find(({ quote: { runtime } }) => runtime?.basis !== 'limit' && runtime?.logs)?.quote.runtime?.basis
   if (newest === undefined) return []
-  return [`history: ${countOf(others.length + 1, 'earlier log')}, ${others.length === 0 ? '' : 'newest '}${newest}`]
+  return [`${basis}: ${countOf(others.length + 1, 'earlier log')}, ${others.length === 0 ? '' : 'newest '}${newest}`]
 }
 
 const basisWords = {

@@ -9,6 +9,8 @@ export interface EarlierLog {
   /** When it was last written, seconds since 1970. */
   readonly writtenSeconds: number
   readonly progress: RunProgress
+  /** It was run to measure this very job, so its plan is today's. */
+  readonly isProbe?: true
   /** GPU types that the log names, as the driver calls them. */
   readonly gpuNames: readonly string[]
   /** The GPUs it had; absent where neither the log nor the request tells them. */

@@ -38,7 +38,7 @@ export const historyOfLogs: RuntimeModel = {
       origin: { kind: 'computed', formula: 'log-normal, by how they differ and by what one run alone leaves open' },
     }
     return {
-      basis: used.every(({ isHere }) => isHere) ? 'history' : 'measured',
+      basis: used.every(({ isHere, log }) => isHere && log.isProbe !== true) ? 'history' : 'measured',
       seconds: rangeAround(next.p50, next.sigma),
       working: [...used.flatMap(({ working }) => working), range],
       logs: used.map(({ log: { file, progress }, sighting: { seconds, atLeast } }) => ({
@@ -96,7 +96,7 @@ function toldBy(
   if (warned.has('serving-no-end')) return undefined
   const isOneRun = progress.runs <= 1 && !warned.has('resumed')
   const work = workToday(progress, run, plan)
-  const spread = work.isStated ? repeatSpread : unplannedSpread
+  const spread = work.isStated || log.isProbe === true ? repeatSpread : unplannedSpread
   const tell = (figure: string, sighting: Sighting, isEnded: boolean): Told => ({
     log,
     sighting,

@@ -1,0 +1,138 @@
+import { resolve } from 'node:path'
+import { agree } from '../agreement.ts'
+import { GpufareError } from '../errors.ts'
+import { plainText } from '../escaping.ts'
+import type { RunProgress } from '../logs/run-progress.ts'
+import { describeProgress } from '../logs/words.ts'
+import { probeOptions } from '../manifests/slurm/probe-options.ts'
+import { followProbe, type Probe, type Probed, startProbe, submitProbe } from '../probing.ts'
+import { type PassedOn, type QuotedManifest, quoteManifests } from '../quoted-manifests.ts'
+import { processTerminal, type Terminal, tell, withProgress } from '../terminal.ts'
+import { formatCount, formatDuration, formatMoney, formatPercent } from '../units.ts'
+import { showQuotes } from './estimate.ts'
+
+/** What `gpufare probe` can be told. */
+export interface ProbeOptions {
+  /** Seconds it runs at most. */
+  readonly for: number
+  readonly yes?: true
+  readonly config?: string
+  readonly explain?: true
+  readonly color: boolean
+}
+
+/**
+ * Runs a batch script for a few minutes until its rate is steady, and quotes the whole job by it; of a command, prints what its log tells.
+ * Answers with 1 where nothing could be measured, with 130 where it was interrupted.
+ */
+export async function probe(
+  file: string | undefined,
+  options: ProbeOptions,
+  passedOn: PassedOn,
+  terminal: Terminal = processTerminal(options.color ? undefined : false),
+): Promise<number> {
+  if (file === undefined) return probeCommand(passedOn, options, terminal)
+  const [whole, ...others] = await quoteManifests([file], options, passedOn, terminal)
+  if (whole === undefined || others.length > 0) return 0
+  const probed = await quoteProbe(whole, options, passedOn, terminal)
+  tell(terminal, describeProbe(probed))
+  const [agreed] = await agree([probed], options, terminal, async () => {})
+  if (agreed === undefined) return 0
+  const { log, why, progress } = await follow(async () => {
+    const running = await submitProbe(agreed, logOf)
+    tell(terminal, `job ${running.id} is the probe; Ctrl-C ends it, its output goes to ${running.log}`)
+    return running
+  }, terminal)
+  if (why === 'interrupted') return 130
+  if (progress?.secondsPerStep === undefined) return tellNothing(log, terminal)
+  tell(terminal, describeRate(progress))
+  const quoted = await quoteManifests([file], { ...options, probeLog: log }, passedOn, terminal)
+  await showQuotes(quoted, options, terminal, 'stdout')
+  return 0
+}
+
+function logOf(id: string): string {
+  return resolve(`gpufare-probe-${id}.out`)
+}
+
+/** The same job as a short one, quoted. Throws GpufareError for what cannot be probed. */
+async function quoteProbe(
+  { manifest, fares }: QuotedManifest,
+  options: ProbeOptions,
+  passedOn: PassedOn,
+  terminal: Terminal,
+): Promise<QuotedManifest> {
+  const [fare, ...others] = fares
+  if (fare === undefined || others.length > 0 || fare.job.roles.length > 1)
+    throw new GpufareError('a probe runs a single job that is alike on all its nodes', 2)
+  const { job } = fare
+  if (job.scheduler !== 'slurm') {
+    const hint = `start it yourself with a short activeDeadlineSeconds and keep its output (kubectl logs -f ... > probe.log); then gpufare estimate --log probe.log ${manifest.name}`
+    throw new GpufareError(`gpufare probe runs batch scripts of Slurm, and commands, not a ${job.kind}`, 2, hint)
+  }
+  if (manifest.name !== manifest.path) throw new GpufareError('a probe needs the script in a file', 2)
+  const limitSeconds = Math.min(options.for, job.roles[0]?.timeLimitSeconds?.value ?? options.for)
+  const schedulerArguments = [...passedOn.schedulerArguments, ...probeOptions(manifest, limitSeconds, logOf('%j'))]
+  const told = { ...passedOn, schedulerArguments }
+  const [probed] = await quoteManifests([manifest.path], { ...options, history: false }, told, terminal)
+  if (probed === undefined) throw new GpufareError('there is nothing to probe', 2)
+  return probed
+}
+
+/** What the person should know before saying yes. */
+function describeProbe({ fares, config }: QuotedManifest): string {
+  const [fare] = fares
+  const seconds = fare?.job.roles[0]?.timeLimitSeconds?.value ?? Number.NaN
+  const usd = fare?.quotes[0]?.limitUsd
+  const cost = usd === undefined ? 'its price is not known' : `${formatMoney(usd, config.currency)} at most`
+  return `the probe runs the script as it is for ${formatDuration(seconds)} at most, ${cost}; what the script writes, it writes`
+}
+
+/** A command on this machine: nothing is submitted, nothing asked. */
+async function probeCommand(
+  { schedulerArguments, scriptArguments }: PassedOn,
+  options: ProbeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const words = scriptArguments.length === 0 ? schedulerArguments : [...schedulerArguments, '--', ...scriptArguments]
+  if (words.length === 0)
+    throw new GpufareError('nothing to probe is named', 2, 'name a batch script, or a command behind --')
+  const { log, why, progress } = await follow(async () => {
+    const running = startProbe(words, logOf(String(process.pid)), options.for, terminal.environment)
+    tell(terminal, `it runs for ${formatDuration(options.for)} at most; its output goes to ${running.log}`)
+    return running
+  }, terminal)
+  if (why === 'interrupted') return 130
+  if (progress?.secondsPerStep === undefined) return tellNothing(log, terminal)
+  const { elapsedSeconds, remainingSeconds } = progress
+  const whole = (elapsedSeconds?.value ?? Number.NaN) + (remainingSeconds?.value ?? Number.NaN)
+  const end = Number.isNaN(whole) ? [] : [`whole run       about ${formatDuration(whole)} on this machine`]
+  const lines = [...describeProgress(progress), ...end].map(line => `  ${plainText(line)}`)
+  terminal.stdout.write(`${lines.join('\n')}\n`)
+  return 0
+}
+
+async function follow(start: () => Promise<Probe>, terminal: Terminal): Promise<Probed> {
+  return withProgress(terminal, show => followProbe(start, (state, progress) => show(describeLook(state, progress))))
+}
+
+function describeLook(state: 'waiting' | 'running', progress: RunProgress | undefined): string {
+  if (state === 'waiting') return 'the probe waits in the queue'
+  const { stepsDone, secondsPerStep } = progress ?? {}
+  if (stepsDone === undefined) return 'the probe runs, and has not reported a step'
+  const rate = secondsPerStep === undefined ? '' : `, ${secondsPerStep.value.toPrecision(3)} s each`
+  return `the probe runs: ${formatCount(stepsDone.value)} steps${rate}`
+}
+
+/** Nothing could be measured: the log, which the user has, may tell why. */
+function tellNothing(log: string, terminal: Terminal): number {
+  tell(terminal, `the probe reported no rate: ${plainText(log)} shows what it printed`)
+  return 1
+}
+
+function describeRate({ dataShare, secondsPerStep, warnings }: RunProgress): string {
+  const rate = `each step takes ${secondsPerStep?.value.toPrecision(3)} s`
+  const waiting = dataShare === undefined ? '' : `, ${formatPercent(dataShare.value)} of it waiting for data`
+  const ending = warnings.find(({ code }) => ['out-of-memory', 'host-out-of-memory', 'crashed'].includes(code))
+  return `${rate}${waiting}${ending === undefined ? '' : `; but the probe broke off: ${ending.text}`}`
+}

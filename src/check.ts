@@ -25,7 +25,9 @@ import {
   revisionFiles,
   workTreeFiles,
 } from './git.ts'
+import { pastFinder } from './kept-runs.ts'
 import { findUnrendered, isWorthAGlance } from './manifest-files.ts'
+import { once } from './once.ts'
 import { readTables } from './pricing-data.ts'
 import { tablesFolder } from './quoted-manifests.ts'
 import { checkRules } from './rules/index.ts'
@@ -107,9 +109,13 @@ async function baseOf(
 
 /** Everything that checking the files of one source takes. */
 function checkingOf(source: ListedSource, request: CheckRequest, configFor: ConfigFor): Omit<Checking, 'judge'> {
+  const tables = readTables(tablesFolder)
+  // No cluster is asked: a gate has none, and answers everywhere alike.
+  const find = pastFinder({}, tables, {})
   return {
     source,
-    tables: readTables(tablesFolder),
+    tables,
+    pastOf: once((folder: string) => find(resolve(source.root, folder), [])),
     memory: new QuoteMemory(),
     unrendered: findUnrendered(source.paths),
     configFor,

@@ -12,6 +12,7 @@ import { glanceAt, glanceText, type Look, mentionsAccelerator, type Unrendered }
 import { readJobs } from './manifests/index.ts'
 import type { Tables } from './pricing-data.ts'
 import { readJobsWithFiles, readReferredFiles } from './referred-files.ts'
+import type { Past } from './runtimes/runtime-model.ts'
 import { type Twin, type TwinMemory, twinOf } from './twins.ts'
 import type { ReferredFiles } from './workloads/workload-reader.ts'
 
@@ -43,6 +44,8 @@ export interface Checking {
   readonly unrendered: readonly Unrendered[]
   /** The configuration that counts for the files of a folder. Throws InputError. */
   configFor(folder: string): Promise<Config>
+  /** The earlier runs that count for the files of a folder. */
+  pastOf(folder: string): Promise<Past>
   /** What a path is called in messages. */
   nameOf(path: string): string
   /** How a job breaks the policies; `jobCount` are the jobs of its file. */
@@ -105,7 +108,11 @@ async function openFile(path: string, reading: FileReading | undefined, checking
     const look = glanceAt(reading.bytes, names)
     if (look === undefined) return nothing
     const manifest = manifestOf(checking.nameOf(path), reading.bytes)
-    const twin = checking.twins && !judgesByPath(config) ? twinOf(manifest.text, manifest.name) : undefined
+    const past = await checking.pastOf(folderOf(path))
+    const twin =
+      checking.twins && past.runs === undefined && !judgesByPath(config)
+        ? twinOf(manifest.text, manifest.name)
+        : undefined
     const outcome = twin && checking.twins?.recall(twin, config)
     if (outcome !== undefined) return { ...nothing, look, outcome }
     const jobs = readJobs(manifest).filter(job => takesAccelerators({ job }))
@@ -144,7 +151,8 @@ async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], che
   const findings: Finding[] = []
   for (const [index, job] of file.jobs.entries()) {
     if (config === undefined) continue
-    const fare = fareOf(job, referred[index] ?? new Map(), checking.tables, config, checking.memory)
+    const past = await checking.pastOf(folderOf(path))
+    const fare = fareOf(job, referred[index] ?? new Map(), checking.tables, config, checking.memory, past)
     findings.push(...(await checking.judge(fare, path, config, file.jobs.length)))
     jobs.push(checkedJobOf(fare, config.team?.value, config.currency))
   }

@@ -6,6 +6,7 @@
  * The yardstick is `node -e 0`, except for the bulk rows, whose yardsticks read the same manifests and parse them with `yaml`:
  * 1,000 Jobs, 10,000 Jobs of ten kinds, as many of which no two are alike, and 10,000 objects of which 500 are Jobs, all of them
  * in git; bulk-again checks the last ones against HEAD, with ten files changed. The rows of 10,000 take three rounds at most.
+ * quote-million-runs quotes in a repository that keeps a million earlier runs, beside the same quote without them.
  * Rows named -first start with an empty cache folder, as after the installation.
  */
 import { spawnSync } from 'node:child_process'
@@ -26,6 +27,7 @@ const { values: options } = parseArgs({
 const rounds = Number(options.rounds)
 const folder = mkdtempSync(join(tmpdir(), 'gpufare-speed-'))
 const readOnlyYaml = join(folder, 'yardstick.cjs')
+const millionRuns = join(folder, 'million-runs')
 const reportMemory = join(folder, 'memory.cjs')
 const memoryFile = join(folder, 'memory')
 
@@ -42,6 +44,7 @@ interface Row {
 
 const yardsticks = {
   'node -e 0': ['-e', '0'],
+  'quote without runs': [join(root, 'bin/gpufare.js'), 'estimate', '--no-history', join(millionRuns, 'train.sbatch')],
   'read and parse with yaml': [readOnlyYaml, 'bulk'],
   'read and parse 10,000 Jobs': [readOnlyYaml, 'jobs'],
   'read and parse 10,000 objects': [readOnlyYaml, 'mixed'],
@@ -126,10 +129,35 @@ function prepareFolder(): readonly Row[] {
       yardstick: 'read and parse with yaml',
       firstStart: false,
     },
+    ...(options.row.length === 0 || options.row.includes('quote-million-runs') ? prepareRuns(manifests) : []),
     ...(options.row.length === 0 || options.row.some(name => repositoryRows.includes(name))
       ? prepareRepositories(job)
       : []),
   ]
+}
+
+/** A repository that keeps a million runs, those of its manifest among the last. */
+function prepareRuns(manifests: string): readonly Row[] {
+  mkdirSync(join(millionRuns, '.git'), { recursive: true })
+  mkdirSync(join(millionRuns, '.gpufare'))
+  const script = readFileSync(join(manifests, 'train.sbatch'), 'utf8')
+  writeFileSync(join(millionRuns, 'train.sbatch'), script)
+  const name = /--job-name=(\S+)/.exec(script)?.[1] ?? ''
+  const gpus = /gpu:\w+:(\d+)/.exec(script)?.[1] ?? ''
+  const file = join(millionRuns, '.gpufare/runs.csv')
+  writeFileSync(file, 'submit,id,state,name,user,partition,gpus,elapsed_seconds,time_limit,submit_line_digest\n')
+  const digest = 'abcdefghij'.repeat(6)
+  for (let block = 0; block < 100; block++) {
+    const lines = Array.from({ length: 10_000 }, (_, line) => {
+      const index = block * 10_000 + line
+      const called = index % 40 === 0 ? name : `job-${index}`
+      const seconds = 7_200 + (index % 900)
+      return `${1_500_000_000 + index * 100},${index},COMPLETED,${called},u${index % 50},gpu,${gpus},${seconds},24:00:00,${digest}\n`
+    })
+    writeFileSync(file, lines.join(''), { flag: 'a' })
+  }
+  const words = ['estimate', join(millionRuns, 'train.sbatch')]
+  return [{ name: 'quote-million-runs', words, goal: 2, yardstick: 'quote without runs', firstStart: false }]
 }
 
 /** A repository of 10,000 manifests, hundred to a folder. */

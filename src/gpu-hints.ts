@@ -1,7 +1,7 @@
 /**
  * GPU models as people write them into the names of partitions, pools and queues. Names that are also those of machine
  * families (GCP a2, AWS p4) are left out: what is found here is a guess already. They stand alone or as in `gpuA100x4`, `DGXA100`
- * and `a100q`.
+ * `a100q` and `a100nv` (with NVLink).
  */
 const MODEL = new RegExp(
   `(?:^|[^a-z0-9]|gpus?|[dh]gx)(${[
@@ -13,7 +13,7 @@ const MODEL = new RegExp(
     // games
     'gtx[-_ ]?\\d{3,4}(?:[-_ ]?ti)?|(?:rtx[-_ ]?)?(?:10[78]0ti|20[678]0(?:[-_ ]?(?:ti|super))?|[345]0[6-9]0(?:[-_ ]?ti)?)',
     'titan[-_ ]?(?:rtx|xp|x|v)',
-  ].join('|')})(?=$|[^a-z0-9]|x\\d|[qs](?![a-z0-9]))`,
+  ].join('|')})(?=$|[^a-z0-9]|x\\d|(?:[qs]|nv)(?![a-z0-9]))`,
   'i',
 )
 

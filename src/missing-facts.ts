@@ -26,8 +26,8 @@ export function adviseOn(job: Job, workloads: readonly Workload[], runtime: Runt
 
 /** Whether no run that trains says how long; where none is understood at all, that is said of its program. */
 function saysNothing(workloads: readonly Workload[]): boolean {
-  const onGpus = workloads.filter(each => each.device !== 'cpu')
-  return onGpus.length > 0 && onGpus.every(each => each.purpose === 'train' && isWithoutLength(each))
+  const trained = workloads.filter(each => each.purpose === 'train' && each.device !== 'cpu')
+  return trained.length > 0 && trained.every(isWithoutLength)
 }
 
 function isWithoutLength({ steps, epochs, samples, tokens }: Workload): boolean {

@@ -55,6 +55,19 @@ describe('what is paid and not used', () => {
   })
 })
 
+describe('a training of which nothing says how long it is', () => {
+  test.each([
+    ['alone', 'python train.py'],
+    ['with a test behind it', 'python train.py\npython test.py --batch-size 4'],
+  ])('is told of: %s', (_, body) => {
+    expect(textsOf('no-training-facts', '--gres=gpu:h100:1', body)).toHaveLength(1)
+  })
+
+  test('but not where it is said', () => {
+    expect(textsOf('no-training-facts', '--gres=gpu:h100:1', 'python train.py --epochs 3\npython test.py')).toEqual([])
+  })
+})
+
 describe('a time limit far beyond the estimate', () => {
   test('says what a run that hangs would cost more', () => {
     // An hour of 8 GPUs is $16, five minutes of it $1.33.

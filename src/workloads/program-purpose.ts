@@ -1,7 +1,7 @@
 import type { CommandLine } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
 import type { Workload } from '../workload.ts'
-import { type Flags, findFlag } from './flags.ts'
+import { type Flags, findFlag, known, switchFlag } from './flags.ts'
 
 /** What a program's name says it does; training is what has a length or a batch and is none of these. */
 const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
@@ -35,6 +35,8 @@ export function isCalledTraining({ program }: CommandLine, flags: Flags): boolea
   const name = baseName(program).replace(/\.py$/, '')
   const told = [findFlag(flags, MODES)?.value?.text, flags.positionals[0]?.text]
   return (
-    TRAINING.test(name) || told.some(word => /^(train|training|fit|pretrain|finetune|fine-tune)$/i.test(word ?? ''))
+    TRAINING.test(name) ||
+    known(switchFlag(flags, ['do-train']))?.value === true ||
+    told.some(word => /^(train|training|fit|pretrain|finetune|fine-tune)$/i.test(word ?? ''))
   )
 }

@@ -43,7 +43,7 @@ const TABLE: FlagTable = {
   `),
   epochs: words(`
     epochs total-epochs max-epochs max-epoch max-num-epochs num-epochs num-epoch n-epoch nb-epochs n-epochs nepochs num-train-epochs train-epochs trainer.max-epochs
-    training.epochs train.epochs training.num-epochs
+    trainer.epochs trainer.num-epochs training.epochs train.epochs training.num-epochs
   `),
   globalBatch: [
     'global-batch-size',
@@ -74,7 +74,7 @@ const TABLE: FlagTable = {
 /** A batch of which only the program knows whether it is one process's or everybody's. */
 const BATCH = words(`
   batch-size batch bs b batchsize train-batch-size data.batch-size datamodule.batch-size
-  datamodule.batch-size.train dataset.batch-size training.batch-size train.batch-size
+  datamodule.batch-size.train dataloader.batch-size dataset.batch-size training.batch-size train.batch-size
 `)
 
 const DEVICES = ['trainer.devices', 'devices', 'trainer.gpus', 'gpus']

@@ -261,6 +261,7 @@ describe('the GPU type', () => {
     ['-G 2 -p gpuA100x4,gpuA40x4', 'partition-hint', ['A100', 'A40']],
     ['-G 2 -p DGXA100', 'partition-hint', ['A100']],
     ['-G 2 -p a100q', 'partition-hint', ['a100']],
+    ['-G 2 -p amd_a100nv_8', 'partition-hint', ['a100']],
     ['-G 2 -p data100', 'none', []],
   ])('%s is known from a %s', (directives, basis, names) => {
     const { gpuType } = onlyRole(directives)

@@ -207,7 +207,7 @@ function limitWarnings(asWritten: Quote | undefined, currency: Currency): readon
     return [{ code, text }]
   }
   if (runtime.basis === 'history' && runtime.limitChance !== undefined) {
-    const text = `the time limit of ${limit} stopped most earlier runs like it before they were done${paid}${remedy}`
+    const text = `most earlier runs like it would not be done within the time limit of ${limit}${paid}${remedy}`
     return [{ code, text }]
   }
   const need = formatDuration(runtime.seconds.p50)

@@ -114,7 +114,8 @@ function forecastOf(job: Job, group: Group, asker: Asker, source: string): PastF
   return {
     seconds: forecast.seconds,
     unlimitedSeconds,
-    narrow: forecast.narrow,
+    // Not of the range that the limit cuts.
+    narrow: unlimitedSeconds.p90 <= 2 * unlimitedSeconds.p10,
     ...(limitSeconds !== undefined && forecast.limitChance !== undefined && { limitChance: forecast.limitChance }),
     endings: endingsOf(group.runs),
     runs: group.completed,

@@ -164,6 +164,21 @@ describe('a time limit that is too short', () => {
     return quoteCandidate(job, candidate, runtime, 'on-demand', () => undefined)
   }
 
+  it('makes no runtime narrow that scatters beyond it', () => {
+    const past = pastOf([2, 9, 3, 20, 4, 12, 2.5, 15].map(hours => run({ hours })))
+    const runtime = predict(past, on('a100-80gb'), jobCalled('train', 2))
+    expect(runtime).toMatchObject({ basis: 'history', narrow: false })
+  })
+
+  it('makes no earlier run surer where it is weighed with the model', () => {
+    const past = pastOf(times(12, () => run({ hours: 3 })))
+    const weightsOf = (limitHours?: number) => {
+      const runtime = predict(past, on('a100-80gb'), jobCalled('train', limitHours), [training])
+      return runtime !== undefined && runtime.basis !== 'limit' ? (runtime.evidence ?? []) : []
+    }
+    expect(weightsOf(1).find(({ basis }) => basis === 'history')?.seconds.p50).toBeGreaterThan(2 * hour)
+  })
+
   it('is told with the limit to ask for', () => {
     const { stop } = quoteOf(pastOf(times(10, () => run({ hours: 3 }))), 2)
     expect(stop?.chance).toBeGreaterThan(0.5)

@@ -6,8 +6,10 @@ import { type Evidence, p90Deviations, type RangedRuntime, rangeAround, type Wor
  * One runtime of several: their logarithms averaged with the inverse of their variances as weights. Where they lie further apart than their
  * ranges allow, the range is as much wider (Birge 1932; as the Particle Data Group does). The basis is that which weighs most.
  */
-export function weighTogether(runtimes: readonly RangedRuntime[]): RangedRuntime | undefined {
-  if (runtimes.length < 2) return runtimes[0]
+export function weighTogether(estimates: readonly RangedRuntime[]): RangedRuntime | undefined {
+  if (estimates.length < 2) return estimates[0]
+  // A range that a time limit cuts looks surer than it is.
+  const runtimes = estimates.map(each => ({ ...each, seconds: each.unlimitedSeconds ?? each.seconds }))
   const precisions = runtimes.map(runtime => 1 / sigmaOf(runtime) ** 2)
   const total = precisions.reduce((sum, each) => sum + each, 0)
   const mean = runtimes.reduce(

@@ -451,10 +451,7 @@ function reviewCommand(command: Command, actions: Actions): void {
     .option('--all-users', 'jobs of everybody, as far as sacct shows them to you')
     .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
     .option('--no-color', 'print without colour')
-    .addHelpText(
-      'after',
-      examples(['gpufare review', 'gpufare review --since 30d --by gpu', 'gpufare review --all-users --format csv']),
-    )
+    .addHelpText('after', examples(['gpufare review --since 30d --by gpu', 'gpufare review --all-users --format csv']))
     .action(actions.review)
 }
 

@@ -187,6 +187,11 @@ describe('what is typed reaches budget, learn and policy', () => {
       ['runsImport', ['a.txt', 'mlruns'], { output: '.gpufare/runs.csv', names: true }],
     ],
     ['runs list', ['runsList', undefined, {}]],
+    ['review', ['review', { since: 7, by: 'team', format: 'table', color: true }]],
+    [
+      'review --since 30d --by gpu --format csv --all-users',
+      ['review', { since: 30, by: 'gpu', format: 'csv', allUsers: true, color: true }],
+    ],
     ['policy explain', ['policyExplain', undefined, { color: true }]],
     ['policy explain job-cost --no-color', ['policyExplain', 'job-cost', { color: false }]],
   ])('gpufare %s', async (typed, called) => {

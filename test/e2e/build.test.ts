@@ -56,11 +56,14 @@ test.each([
 })
 
 describe('a published schema', () => {
-  test.each(['gpufare', 'gpufare-report', 'gpufare-check', 'gpufare-budget', 'gpufare-learn'])('%s is a JSON Schema with a title', name => {
-    const schema = JSON.parse(readFileSync(join(dist, 'schemas', `${name}.schema.json`), 'utf8'))
-    expect(schema.$schema).toContain('json-schema.org')
-    for (const form of schema.anyOf ?? [schema])
-      expect(form).toMatchObject({ type: 'object', additionalProperties: false })
-    expect(schema.title).toMatch(/^gpufare/)
-  })
+  test.each(['gpufare', 'gpufare-report', 'gpufare-check', 'gpufare-budget', 'gpufare-learn', 'gpufare-review'])(
+    '%s is a JSON Schema with a title',
+    name => {
+      const schema = JSON.parse(readFileSync(join(dist, 'schemas', `${name}.schema.json`), 'utf8'))
+      expect(schema.$schema).toContain('json-schema.org')
+      for (const form of schema.anyOf ?? [schema])
+        expect(form).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(schema.title).toMatch(/^gpufare/)
+    },
+  )
 })

@@ -65,7 +65,9 @@ function readRange(descriptor: number, from: number, length: number): Uint8Array
 function lineFeedsBetween(descriptor: number, from: number, to: number): number {
   let count = 0
   for (let at = from; at < to; at += chunkBytes) {
-    for (const byte of readRange(descriptor, at, Math.min(chunkBytes, to - at))) if (byte === 10) count += 1
+    const { buffer, byteLength } = readRange(descriptor, at, Math.min(chunkBytes, to - at))
+    const chunk = Buffer.from(buffer, 0, byteLength)
+    for (let found = chunk.indexOf(10); found >= 0; found = chunk.indexOf(10, found + 1)) count += 1
   }
   return count
 }

@@ -25,7 +25,7 @@ const token = `(?:tokens?|toks?|words?|wps)`
 const perSecond = String.raw`\s?(?:\/\s?s(?:ec(?:ond)?)?\b|_?per_?s(?:ec(?:onds?)?)?\b|\s?per\s+sec(?:ond)?\b)`
 const between = String.raw`["']?\s*[:=]?\s*["']?`
 const clock = String.raw`((?:\d+ days?,? )?\d+:\d{2}(?::\d{2})?(?:\.\d+)?)`
-const duration = String.raw`((?:\d+(?:\.\d+)?\s?(?:d|h|hrs?|hours?|m|min|mins|minutes?|s|sec|secs|seconds?|ms)\b[ ,:]{0,2}(?:and )?)+)`
+const duration = String.raw`((?:\d+(?:\.\d+)?\s?(?:d|h|hrs?|hours?|m|min|mins|minutes?|s|sec|secs|seconds?|ms)(?![a-z])[ ,:]{0,2}(?:and )?)+)`
 
 function pattern(text: string): RegExp {
   return new RegExp(text, 'i')

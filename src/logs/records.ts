@@ -48,7 +48,7 @@ export function recordsOf({ head, tail, linesLeftOut = 0 }: LogBytes): readonly 
 }
 
 /** Records at either end of a long log that tell who wrote it: headers, some reports, how it ended. */
-const tellingRecords = 5_000
+const tellingRecords = 2_000
 
 /** Both ends of a long log; a short one as it is. A program that shows itself in neither did not write it. */
 export function endsOf(records: readonly LogRecord[]): readonly LogRecord[] {

@@ -176,4 +176,25 @@ describe('logs of programs that nobody knows', () => {
     )
     expect(figuresIn(progressIn(text))).toEqual({ stepsDone: 3_000 })
   })
+
+  test('of very many reports a sample tells the rate: the longer every fourth step keeps its weight', () => {
+    const text = linesOf(1, 30_000, 1, step => `step ${step}/40000 loss 2 ${step % 4 === 0 ? '0.7' : '0.3'} s/step`)
+    const { stepsDone, secondsPerStep } = figuresIn(progressIn(text))
+    expect(stepsDone).toBe(30_000)
+    expect(secondsPerStep).toBeCloseTo(0.4, 2)
+  })
+
+  test('minutes and seconds without a space between them', () => {
+    const text = linesOf(
+      60,
+      1_800,
+      60,
+      step => `Iter ${step} / 6000 | elapsed ${Math.floor(step / 120)}m${(step / 2) % 60}s | eta 0h35m`,
+    )
+    expect(figuresIn(progressIn(text))).toMatchObject({
+      secondsPerStep: 0.5,
+      elapsedSeconds: 900,
+      remainingSeconds: 2_100,
+    })
+  })
 })

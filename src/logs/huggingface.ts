@@ -57,7 +57,7 @@ export const huggingface: LogReader = {
       ({ values }) => values.has('train_runtime') && (values.has('train_loss') || values.has('train_steps_per_second')),
     )
     const evaluations = dictionaries.filter(({ values }) => values.has('eval_runtime'))
-    const stated = findFigures(records, figurePatterns)
+    const stated = withDevices(findFigures(records, figurePatterns))
     const points = bars.length > 0 ? bars.map(pointOfBar) : pointsOfDictionaries(dictionaries, summary)
     const figures = { ...stated, ...(summary !== undefined && summaryFigures(summary, points, stated)) }
     const pauses: readonly Pause[] = evaluations.map(({ record, values }) => ({
@@ -79,6 +79,16 @@ export const huggingface: LogReader = {
     }
     return reading
   },
+}
+
+/** The header's total batch is that of a device, times accumulation, times devices. */
+function withDevices(stated: RunFigures): RunFigures {
+  const { worldSize, globalBatch, microBatch, accumulation } = stated
+  if (worldSize !== undefined || globalBatch === undefined || microBatch === undefined || accumulation === undefined)
+    return stated
+  const devices = globalBatch.value / (microBatch.value * accumulation.value)
+  if (!Number.isInteger(devices)) return stated
+  return { ...stated, worldSize: derived('total batch over the batch of a device x accumulation', devices) }
 }
 
 function printedOf(record: LogRecord): Printed | undefined {

@@ -171,4 +171,16 @@ describe('formats of programs', () => {
     expect(progress).toMatchObject({ framework: 'lightgbm', outcome: 'finished', runs: 1 })
     expect(figuresIn(progress).stepsDone).toBe(500)
   })
+
+  test("the Trainer's header tells how many devices share a batch", () => {
+    const header = [
+      '***** Running training *****',
+      '  Instantaneous batch size per device = 4',
+      '  Total train batch size (w. parallel, distributed & accumulation) = 128',
+      '  Gradient Accumulation steps = 4',
+      '  Total optimization steps = 500',
+    ].join('\n')
+    const reports = linesOf(10, 100, 10, step => `{'loss': 1.5, 'learning_rate': 2e-05, 'epoch': ${step / 250}}`)
+    expect(figuresIn(progressIn(`${header}\n${reports}`))).toMatchObject({ globalBatch: 128, worldSize: 8 })
+  })
 })

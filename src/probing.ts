@@ -4,7 +4,7 @@ import { GpufareError } from './errors.ts'
 import { readLog } from './log-files.ts'
 import { readProgress } from './logs/index.ts'
 import type { RunProgress } from './logs/run-progress.ts'
-import { askProgram } from './programs.ts'
+import { askProgram, ProgramNotFound } from './programs.ts'
 import { type Handover, type Placed, placeText } from './schedulers/index.ts'
 import { Steadiness } from './steadiness.ts'
 
@@ -81,7 +81,10 @@ export async function submitProbe(handover: Handover, logOf: (id: string) => str
   // A log that Python holds back tells nothing meanwhile.
   const asking = { environment: { PYTHONUNBUFFERED: '1', ...environment }, timeoutMilliseconds: answerMilliseconds }
   const answer = await askProgram(program, words, { ...asking, ...(input !== undefined && { input }) })
-  placed.remove()
+    .catch(error => {
+      throw error instanceof ProgramNotFound ? error.withHint(handover.scheduler.whenMissing) : error
+    })
+    .finally(placed.remove)
   const id = /^(\d+)(?:;|$)/m.exec(answer.stdout)?.[1]
   if (id === undefined || answer.exitCode !== 0)
     throw new GpufareError(`sbatch did not take the probe: ${answer.stderr.trim() || answer.stdout.trim()}`, 1)

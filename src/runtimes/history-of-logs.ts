@@ -119,8 +119,9 @@ function toldBy(
   if (secondsPerStep !== undefined && total !== undefined) {
     const { efficiency } = tables.calibration
     const seen = (stepsDone?.value ?? 0) * secondsPerStep.value
-    const pauses =
-      elapsed === undefined || seen === 0 ? efficiency.elapsedFactor : Math.max(1, (elapsed - (start ?? 0)) / seen)
+    // A probe ends before the first evaluation or checkpoint.
+    const hasPauses = elapsed !== undefined && seen > 0 && log.isProbe !== true
+    const pauses = !hasPauses ? efficiency.elapsedFactor : Math.max(1, (elapsed - (start ?? 0)) / seen)
     const begin = start ?? efficiency.startSeconds
     const seconds = begin + total * secondsPerStep.value * work.stepRatio * pauses
     const figure = `${outcome}, ${formatCount(total)} counts of ${secondsPerStep.value.toPrecision(3)} s, with pauses x${pauses.toFixed(2)}, start ${formatDuration(begin)}`

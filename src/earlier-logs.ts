@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
+import { GpufareError } from './errors.ts'
 import { isWithin } from './file-source.ts'
 import type { Job } from './job.ts'
 import { findLogs, readLog } from './log-files.ts'
@@ -7,6 +8,7 @@ import { type Manifest, manifestOf, wrapPath } from './manifest.ts'
 import { type OutputPattern, outputPatterns } from './manifests/slurm/output-files.ts'
 import { findRoot } from './referred-files.ts'
 import type { EarlierLog } from './runtimes/earlier-log.ts'
+import { countOf } from './units.ts'
 
 /** The newest runs whose logs are read: older ones hardly change what is known of the next. */
 const mostRuns = 20
@@ -35,6 +37,8 @@ export async function findEarlierLogs(
   { log: named = [], probeLog }: { readonly log?: readonly string[]; readonly probeLog?: string },
 ): Promise<readonly EarlierLog[]> {
   const [job, ...others] = jobs
+  if (named.length > 0 && jobs.length !== 1)
+    throw new GpufareError(`--log is for a manifest of one job, ${manifest.name} has ${countOf(jobs.length, 'job')}`, 2)
   if (job === undefined || others.length > 0) return []
   if (probeLog !== undefined) return (await readRuns([[probeLog]])).map(log => ({ ...log, isProbe: true }))
   if (named.length > 0) return readRuns(findLogs(named).map(path => [path]))

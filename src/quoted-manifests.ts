@@ -50,6 +50,7 @@ export async function quoteManifests(
   passedOn: PassedOn,
   terminal: Terminal,
 ): Promise<readonly QuotedManifest[]> {
+  if (options.log !== undefined && paths.length > 1) throw new GpufareError('--log is for a single manifest', 2)
   const tables = readTables(tablesFolder)
   const homes = configHomes(terminal.environment)
   const configs = new Map<string, Promise<Config>>()

@@ -125,6 +125,14 @@ describe('a script that says nothing of its training', () => {
   })
 })
 
+it('refuses to take a log for several manifests', async () => {
+  const terminal = { ...processTerminal(false), environment: {} }
+  const nothing = { schedulerArguments: [], scriptArguments: [] }
+  await expect(quoteManifests(['a.sbatch', 'b.sbatch'], { log: ['a.log'] }, nothing, terminal)).rejects.toThrow(
+    '--log is for a single manifest',
+  )
+})
+
 describe('a log of other GPUs or other work', () => {
   it('is scaled to the GPUs that are asked for now, and said to be measured', async () => {
     const log = `NVIDIA A100-SXM4-80GB\n${logOf(1_000, 1_000)}`

@@ -83,15 +83,17 @@ describeSlurm('gpufare review', slurmEnvironment => {
     // Accounting lags behind, and Slurm lets what is requeued wait for two minutes unless it is told otherwise.
     const requeued = ids.get('requeued') ?? ''
     const recordsOf = (id: string) => slurm('sacct', '-XDPn', '-o', 'State', '-j', id)
-    for (const until = Date.now() + 60_000; Date.now() < until; ) {
+    for (const until = Date.now() + 120_000; Date.now() < until; ) {
       await new Promise(resolve => setTimeout(resolve, 1_000))
       if (/BeginTime/.test(slurm('squeue', '-h', '-o', '%r', '-j', requeued).trim())) {
         slurm('scontrol', 'update', `JobId=${requeued}`, 'StartTime=now')
       }
       const states = recordsOf([...ids.values()].join(','))
-      if (!/PENDING|RUNNING|COMPLETING/.test(states) && /REQUEUED\s+COMPLETED/.test(recordsOf(requeued))) break
+      const isEnded = !/PENDING|RUNNING|COMPLETING/.test(states) && /REQUEUED\s+COMPLETED/.test(recordsOf(requeued))
+      // A job that has just ended may not be there yet.
+      if (isEnded && [...ids.values()].every(id => recordsOf(id).trim() !== '')) break
     }
-  }, 120_000)
+  }, 150_000)
   afterAll(() => {
     slurm('scancel', '--quiet', ...ids.values())
   })

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { FaultsDocument, ReportDocument } from '../../../src/reporters/schema.ts'
+import { buildProgram } from '../built-program.ts'
 
 /** What a user, or a program, gets to see of one call. */
 export interface Answer {
@@ -18,15 +18,11 @@ export interface Answer {
   readonly memoryMegabytes: number
 }
 
-const source = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url))
-const tsx = import.meta.resolve('tsx')
-/** Runs what was typed, and writes to a pipe of its own how much memory that took at most. */
-const program = `
-import { writeSync } from 'node:fs'
-import { run } from ${JSON.stringify(source)}
-process.on('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)))
-process.exitCode = await run(process.argv.slice(1))
-`
+/** Makes the program write to a pipe of its own how much memory it took at most. */
+const memoryReporter = `process.on('exit', () => require('node:fs').writeSync(3, String(process.resourceUsage().maxRSS)))`
+const { program, cache } = await buildProgram()
+const reporterFile = join(dirname(cache), 'memory.cjs')
+writeFileSync(reporterFile, memoryReporter)
 /** Past this a call counts as one that hangs. */
 const mostMilliseconds = 60_000
 
@@ -36,9 +32,9 @@ export async function estimate(folder: string, file: string, invocation = ''): P
   const home = mkdtempSync(join(tmpdir(), 'gpufare-bench-'))
   const words = ['estimate', '--format', 'json', file, '--', ...schedulerArguments, '--', ...scriptArguments]
   const start = performance.now()
-  const child = spawn(process.execPath, ['--import', tsx, '--input-type=module', '--eval', program, '--', ...words], {
+  const child = spawn(process.execPath, ['--require', reporterFile, program, ...words], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: home, ...environment },
+    env: { PATH: process.env['PATH'], HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: cache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     timeout: mostMilliseconds,
   })

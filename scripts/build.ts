@@ -24,7 +24,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * Modules that cost milliseconds, and that not every run needs, by the names of their bundles: a batch script needs no YAML and no
- * zod, which the schemas bring, and a report without colour no chalk.
+ * zod, which the schemas bring, a job without logs of earlier runs no readers of them, and a report without colour no chalk.
  */
 const lateModules: Readonly<Record<string, string>> = {
   chalk: 'chalk',
@@ -34,6 +34,7 @@ const lateModules: Readonly<Record<string, string>> = {
   html: join(root, 'src/reporters/html.ts'),
   inquirer: 'inquirer',
   'kubernetes-schema': join(root, 'src/manifests/kubernetes/schema.ts'),
+  'log-readers': join(root, 'src/logs/earlier-run.ts'),
   markdown: join(root, 'src/reporters/markdown.ts'),
   ora: 'ora',
   'skypilot-schema': join(root, 'src/manifests/skypilot/schema.ts'),

@@ -11,9 +11,9 @@ import { type Manifest, manifestOf } from './manifest.ts'
 import { glanceAt, glanceText, type Look, mentionsAccelerator, type Unrendered } from './manifest-files.ts'
 import { readJobs } from './manifests/index.ts'
 import type { Tables } from './pricing-data.ts'
-import { readJobsWithFiles, readReferredFiles } from './referred-files.ts'
+import { isBeside, readJobsWithFiles, readReferredFiles } from './referred-files.ts'
 import type { Past } from './runtimes/runtime-model.ts'
-import { type Twin, type TwinMemory, twinOf } from './twins.ts'
+import { type Remembered, type Twin, type TwinMemory, twinOf } from './twins.ts'
 import type { ReferredFiles } from './workloads/workload-reader.ts'
 
 /** What is kept of one file. */
@@ -88,12 +88,12 @@ interface OpenFile extends Omit<CheckedFile, 'jobs' | 'findings' | 'refersTo' | 
   readonly manifest?: Manifest
   readonly config: Config | undefined
   readonly twin: Twin | undefined
-  /** Taken from its twins. */
-  readonly outcome: Outcome | undefined
+  /** Taken from its twins, whose jobs were read in its place. */
+  readonly recalled: Remembered<Outcome> | undefined
 }
 
 async function openFile(path: string, reading: FileReading | undefined, checking: Checking): Promise<OpenFile> {
-  const none = { look: undefined, config: undefined, twin: undefined, outcome: undefined }
+  const none = { look: undefined, config: undefined, twin: undefined, recalled: undefined }
   const nothing = { path, jobs: [], faults: [], notRendered: undefined, ...none }
   if (reading === undefined || 'notRead' in reading) return nothing
   try {
@@ -113,10 +113,9 @@ async function openFile(path: string, reading: FileReading | undefined, checking
       checking.twins && past.runs === undefined && !judgesByPath(config)
         ? twinOf(manifest.text, manifest.name)
         : undefined
-    const outcome = twin && checking.twins?.recall(twin, config)
-    if (outcome !== undefined) return { ...nothing, look, outcome }
-    const jobs = readJobs(manifest).filter(job => takesAccelerators({ job }))
-    return { ...nothing, look, config, twin, jobs, manifest }
+    const recalled = twin && checking.twins?.recall(twin, config)
+    const jobs = recalled === undefined ? readJobs(manifest).filter(job => takesAccelerators({ job })) : []
+    return { ...nothing, look, config, twin, jobs, manifest, recalled }
   } catch (error) {
     if (!(error instanceof InputError)) throw error
     if (!(error instanceof NothingToPrice)) return { ...nothing, look: 'kubernetes', faults: error.faults }
@@ -134,19 +133,25 @@ function withReferredFiles(
   return readFetched(source, () =>
     files.map(file => {
       const folder = resolve(source.root, folderOf(file.path))
-      const { manifest } = file
-      if (manifest === undefined || file.jobs.every(job => job.sources === undefined)) {
+      const { manifest, recalled } = file
+      if (recalled !== undefined && isBeside(recalled.referred, folder, source))
+        return [file, [recalled.referred]] as const
+      if (manifest === undefined || (recalled === undefined && file.jobs.every(job => job.sources === undefined))) {
         return [file, file.jobs.map(job => readReferredFiles(job, folder, source))] as const
       }
       const read = readJobsWithFiles(manifest, folder, source).filter(([job]) => takesAccelerators({ job }))
-      return [{ ...file, jobs: read.map(([job]) => job) }, read.map(([, referred]) => referred)] as const
+      return [
+        { ...file, recalled: undefined, jobs: read.map(([job]) => job) },
+        read.map(([, referred]) => referred),
+      ] as const
     }),
   )
 }
 
 async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], checking: Checking): Promise<CheckedFile> {
-  const { path, config, look, faults, notRendered, twin } = file
-  if (file.outcome !== undefined) return { path, look, faults, notRendered, refersTo: [], ...file.outcome }
+  const { path, config, look, faults, notRendered, twin, recalled } = file
+  const refersTo = pathsOf(referred, resolve(checking.source.root, folderOf(path)), checking.source.root)
+  if (recalled !== undefined) return { path, look, faults, notRendered, refersTo, ...recalled.outcome }
   const jobs: CheckedJob[] = []
   const findings: Finding[] = []
   for (const [index, job] of file.jobs.entries()) {
@@ -156,13 +161,10 @@ async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], che
     findings.push(...(await checking.judge(fare, path, config, file.jobs.length)))
     jobs.push(checkedJobOf(fare, config.team?.value, config.currency))
   }
-  const { root } = checking.source
-  const folder = resolve(root, folderOf(path))
-  const refersTo = referred.flatMap(files => [...files.keys()].map(name => relative(root, resolve(folder, name))))
   const remarks = config === undefined || jobs.length === 0 ? [] : config.ignored
-  // What a file says beside it may say otherwise elsewhere.
-  if (twin !== undefined && config !== undefined && refersTo.length === 0) {
-    checking.twins?.learn(twin, config, { jobs, findings, remarks })
+  if (twin !== undefined && config !== undefined) {
+    const together = new Map(referred.flatMap(files => [...files]))
+    checking.twins?.learn(twin, config, { outcome: { jobs, findings, remarks }, referred: together })
   }
   return {
     path,
@@ -171,9 +173,15 @@ async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], che
     findings,
     faults,
     notRendered,
-    refersTo: refersTo.map(name => name.replaceAll(sep, '/')),
+    refersTo,
     remarks,
   }
+}
+
+/** Paths of the files that jobs refer to, as the source names them. */
+function pathsOf(referred: readonly ReferredFiles[], folder: string, root: string): readonly string[] {
+  const names = referred.flatMap(files => [...files.keys()])
+  return names.map(name => relative(root, resolve(folder, name)).replaceAll(sep, '/'))
 }
 
 function judgesByPath({ policies, exemptions }: Config): boolean {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { diskFiles, type FileSource, isWithin } from './file-source.ts'
 import type { Job } from './job.ts'
 import type { Manifest } from './manifest.ts'
@@ -29,6 +30,11 @@ export function readReferredFiles(
     for (const path of missing) files.set(path, readWithin(source, folder, path))
   }
   return files
+}
+
+/** Whether the files that another manifest refers to are the same, or just as little to be read, beside one in `folder`. */
+export function isBeside(referred: ReferredFiles, folder: string, source: FileSource): boolean {
+  return [...referred].every(([path, file]) => isDeepStrictEqual(readWithin(source, folder, path), file))
 }
 
 /** The jobs of a manifest, with the scripts they source and the files they refer to. Throws InputError with every fault found. */

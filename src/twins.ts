@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from './config.ts'
+import type { ReferredFiles } from './workloads/workload-reader.ts'
 
 /** A file of many that say the same but for the number at the end of their job's name, as generated ones do. */
 export interface Twin {
@@ -27,15 +28,22 @@ function digitsOf(name: string): number {
   return name.length - name.lastIndexOf('-') - 1
 }
 
-interface Known<T> {
-  readonly twin: Twin
+/** What came of a file, and the files that it refers to as they lie beside it: those of a twin have to say the same. */
+export interface Remembered<T> {
   readonly outcome: T
+  readonly referred: ReferredFiles
+}
+
+interface Known<T> extends Remembered<T> {
+  readonly twin: Twin
   /** A second file came out alike in all but names: only then are others taken to. */
   readonly isProven: boolean
 }
 
 /** Kinds of files that are remembered. */
 const mostKinds = 200
+/** Text of the files beside a kind that is held for comparing, in UTF-16 units. */
+const mostText = 100_000
 
 /**
  * Outcomes of files, for their twins. That twins come out alike is not taken for granted: the second of them is worked out
@@ -44,24 +52,31 @@ const mostKinds = 200
 export class TwinMemory<T> {
   private readonly kinds = new Map<Config, Map<string, Known<T> | 'differ'>>()
 
-  /** The outcome of a file, taken from its twins. */
-  recall(twin: Twin, config: Config): T | undefined {
+  /** The outcome of a file, taken from its twins; true of it where the files beside it say the same. */
+  recall(twin: Twin, config: Config): Remembered<T> | undefined {
     const known = this.kinds.get(config)?.get(twin.text)
     return known === undefined || known === 'differ' || !known.isProven
       ? undefined
-      : renamed(known.outcome, known.twin, twin)
+      : { outcome: renamed(known.outcome, known.twin, twin), referred: known.referred }
   }
 
   /** Keeps the outcome of a file that was worked out. */
-  learn(twin: Twin, config: Config, outcome: T): void {
+  learn(twin: Twin, config: Config, { outcome, referred }: Remembered<T>): void {
     const kinds = this.kinds.get(config) ?? new Map<string, Known<T> | 'differ'>()
     this.kinds.set(config, kinds)
     const known = kinds.get(twin.text)
-    if (known === undefined && kinds.size < mostKinds) kinds.set(twin.text, { twin, outcome, isProven: false })
+    if (known === undefined && kinds.size < mostKinds && lengthOf(referred) <= mostText)
+      kinds.set(twin.text, { twin, outcome, referred, isProven: false })
     if (known === undefined || known === 'differ' || known.isProven) return
+    // With other files beside it a file may well come out differently.
+    if (!isDeepStrictEqual(known.referred, referred)) return
     const isAlike = isDeepStrictEqual(renamed(known.outcome, known.twin, twin), outcome)
     kinds.set(twin.text, isAlike ? { ...known, isProven: true } : 'differ')
   }
+}
+
+function lengthOf(referred: ReferredFiles): number {
+  return [...referred.values()].reduce((sum, file) => sum + ('text' in file ? file.text.length : 0), 0)
 }
 
 /** The same value with the names of another file; parts without any are shared. */

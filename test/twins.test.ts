@@ -34,19 +34,29 @@ describe('twins', () => {
 
   test('have the outcome of the first, once the second has proven it', () => {
     const memory = new TwinMemory<ReturnType<typeof outcome>>()
-    memory.learn(twin(1), emptyConfig, outcome(1))
+    memory.learn(twin(1), emptyConfig, { outcome: outcome(1), referred: new Map() })
     expect(memory.recall(twin(2), emptyConfig)).toBeUndefined()
-    memory.learn(twin(2), emptyConfig, outcome(2))
-    expect(memory.recall(twin(31), emptyConfig)).toStrictEqual(outcome(31))
+    memory.learn(twin(2), emptyConfig, { outcome: outcome(2), referred: new Map() })
+    expect(memory.recall(twin(31), emptyConfig)?.outcome).toStrictEqual(outcome(31))
     expect(memory.recall({ ...twin(31), text: 'another' }, emptyConfig)).toBeUndefined()
     expect(memory.recall(twin(31), { ...emptyConfig })).toBeUndefined()
   })
 
   test('that came out differently are worked out each', () => {
     const memory = new TwinMemory<ReturnType<typeof outcome>>()
-    memory.learn(twin(1), emptyConfig, outcome(1))
-    memory.learn(twin(2), emptyConfig, outcome(2, 6))
-    memory.learn(twin(3), emptyConfig, outcome(3))
+    memory.learn(twin(1), emptyConfig, { outcome: outcome(1), referred: new Map() })
+    memory.learn(twin(2), emptyConfig, { outcome: outcome(2, 6), referred: new Map() })
+    memory.learn(twin(3), emptyConfig, { outcome: outcome(3), referred: new Map() })
     expect(memory.recall(twin(4), emptyConfig)).toBeUndefined()
+  })
+
+  test('prove nothing to each other where other files lie beside them', () => {
+    const memory = new TwinMemory<ReturnType<typeof outcome>>()
+    const beside = (text: string) => new Map([['conf.yaml', { text }]])
+    memory.learn(twin(1), emptyConfig, { outcome: outcome(1), referred: beside('epochs: 1') })
+    memory.learn(twin(2), emptyConfig, { outcome: outcome(2, 6), referred: beside('epochs: 2') })
+    expect(memory.recall(twin(4), emptyConfig)).toBeUndefined()
+    memory.learn(twin(3), emptyConfig, { outcome: outcome(3), referred: beside('epochs: 1') })
+    expect(memory.recall(twin(4), emptyConfig)).toStrictEqual({ outcome: outcome(4), referred: beside('epochs: 1') })
   })
 })

@@ -57,6 +57,37 @@ function files({ jobs }: { readonly jobs: readonly { readonly place: { readonly 
   return jobs.map(({ place }) => place.file)
 }
 
+test('of jobs that say the same, those with other files beside them are priced by these', async () => {
+  const trained = (number: number) => `#!/bin/bash
+#SBATCH --job-name=sweep-${number}
+#SBATCH --partition=a100
+#SBATCH --gres=gpu:8
+#SBATCH --time=48:00:00
+source run.conf
+srun torchrun --nproc_per_node=8 train.py --model_name_or_path meta-llama/Llama-2-7b-hf --bf16 True \\
+  --max_steps $STEPS --per_device_train_batch_size 4 --gradient_checkpointing True --model_max_length 2048
+`
+  const folder = makeFolder()
+  writeFileSync(join(folder, 'gpufare.yaml'), cluster)
+  for (const [below, steps] of [
+    ['a', 1_000],
+    ['b', 2_000],
+  ] as const) {
+    mkdirSync(join(folder, below))
+    writeFileSync(join(folder, below, 'run.conf'), `STEPS=${steps}\n`)
+    // More than are read at one time, so that the last ones are recalled.
+    for (let number = 0; number < 60; number++) writeFileSync(join(folder, below, `${number}.sbatch`), trained(number))
+  }
+  const { jobs } = await checked(folder)
+  const costs = (below: string) => {
+    const own = jobs.filter(({ place }) => place.file.startsWith(below))
+    return new Set(own.map(({ totalUsd }) => totalUsd?.p50))
+  }
+  const [a, b] = [[...costs('a/')], [...costs('b/')]]
+  expect([jobs.length, a.length, b.length]).toEqual([120, 1, 1])
+  expect((b[0] ?? 0) / (a[0] ?? 0)).toBeGreaterThan(1.8)
+})
+
 describe('what is found', () => {
   test('manifests by what they hold, in folders and under any name; nothing that git ignores', async () => {
     const { root, commit, write } = makeRepository()

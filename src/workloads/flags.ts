@@ -29,11 +29,19 @@ export function known<T>(given: Given<T>): Sourced<T> | undefined {
   return given === 'unknown' ? undefined : given
 }
 
+/** Every reader asks for the flags of every command line. */
+const flagsOf = new WeakMap<CommandLine, Flags>()
+
 /** Sorts a program's arguments into flags and positionals. */
 export function readFlags(commandLine: CommandLine): Flags {
+  const flags = flagsOf.get(commandLine) ?? sortWords(commandLine.arguments)
+  flagsOf.set(commandLine, flags)
+  return flags
+}
+
+function sortWords(words: readonly CommandWord[]): Flags {
   const list: Flag[] = []
   const positionals: CommandWord[] = []
-  const words = commandLine.arguments
   for (let at = 0; at < words.length; at++) {
     const word = words[at]
     if (word === undefined || isOptional(word)) continue

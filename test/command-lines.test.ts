@@ -24,6 +24,15 @@ function programs(script: string, known: Known = {}): string[] {
     .map(show)
 }
 
+test.each([
+  [30, ['t.py']],
+  [20_000, false],
+])('%i substitutions in one another are read or refused', (depth, expected) => {
+  const { commandLines, warnings } = find(`python t.py ${'$(x '.repeat(depth)}${')'.repeat(depth)}`)
+  expect(commandLines.map(line => line.program)).toEqual(expected)
+  expect(warnings.map(({ code }) => code)).toEqual(expected.length === 0 ? ['cannot-parse-script'] : [])
+})
+
 describe('what bash would make of a script', () => {
   test.each<[what: string, script: string, expected: readonly string[], known?: Known]>([
     ['a variable', 'N=3\npython t.py --epochs $N', ['t.py --epochs 3']],

@@ -59,9 +59,12 @@ export interface BashOrigin {
   readonly lines: Lines | 'as-written' | undefined
 }
 
+/** Substitutions in one another, of which each has to be read with all that is in it: nobody writes a tenth of that. */
+const deepestSubstitution = 100
+
 /** Parses a script; what cannot be parsed is listed in `tree.errors`, and the rest is there. */
 export function parseBash(text: string, { place, lines }: BashOrigin): BashScript {
-  const tree = parse(text)
+  const tree = parseUnlessDeep(text)
   if (lines === undefined) return { tree, placeOf: () => place }
   if (lines !== 'as-written') return { tree, placeOf: offset => placeIn(lines, offset) ?? place }
   const lineStarts = [0]
@@ -73,6 +76,17 @@ export function parseBash(text: string, { place, lines }: BashOrigin): BashScrip
       return { file: place.file, line: (place.line ?? 1) + line, column: offset - (lineStarts[line] ?? 0) + 1 }
     },
   }
+}
+
+function parseUnlessDeep(text: string): ParsedScript {
+  let depth = 0
+  for (const { 0: bracket, index } of text.matchAll(/\$\(|\)/g)) {
+    depth = bracket === ')' ? Math.max(0, depth - 1) : depth + 1
+    if (depth <= deepestSubstitution) continue
+    const message = `more than ${deepestSubstitution} commands stand in one another`
+    return { ...parse(''), errors: [{ message, pos: index }] }
+  }
+  return parse(text)
 }
 
 /** Index of the last line that starts at or before the offset. */

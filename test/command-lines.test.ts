@@ -24,13 +24,13 @@ function programs(script: string, known: Known = {}): string[] {
     .map(show)
 }
 
-test.each([
-  [30, ['t.py']],
-  [20_000, false],
-])('%i substitutions in one another are read or refused', (depth, expected) => {
+test.each<[depth: number, programs: readonly string[], codes: readonly string[]]>([
+  [30, ['t.py'], []],
+  [20_000, [], ['cannot-parse-script']],
+])('%i substitutions in one another are read or refused', (depth, programs, codes) => {
   const { commandLines, warnings } = find(`python t.py ${'$(x '.repeat(depth)}${')'.repeat(depth)}`)
-  expect(commandLines.map(line => line.program)).toEqual(expected)
-  expect(warnings.map(({ code }) => code)).toEqual(expected.length === 0 ? ['cannot-parse-script'] : [])
+  expect(commandLines.map(line => line.program)).toEqual(programs)
+  expect(warnings.map(({ code }) => code)).toEqual(codes)
 })
 
 describe('what bash would make of a script', () => {

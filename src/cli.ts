@@ -435,7 +435,7 @@ function reviewCommand(command: Command, actions: Actions): void {
   command
     .summary('compare what was quoted with what it took')
     .description(
-      'Compares quotes of submitted jobs with what they took: hours, money, waste, what each unit of work cost and what to do about the worst. Quotes come from the ledger and from the stamps in Slurm’s accounting, what was taken from one call of sacct.',
+      'Compares quotes of submitted jobs with what they took: hours, money, waste, what each unit of work cost and what to do about the worst. Quotes come from the ledger and from the stamps in Slurm’s accounting, what was taken from one call of sacct. The next quotes of your own jobs are corrected by how far the earlier ones were off.',
     )
     .addOption(new Option('--since <days>', 'how far to look back, such as 7d').argParser(readDays).default(7, '7d'))
     .addOption(
@@ -449,9 +449,17 @@ function reviewCommand(command: Command, actions: Actions): void {
         .default('table' as const),
     )
     .option('--all-users', 'jobs of everybody, as far as sacct shows them to you')
+    .option('--forget [job]', 'drop what was learnt, of a job or a fingerprint of --explain, and show nothing')
     .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
     .option('--no-color', 'print without colour')
-    .addHelpText('after', examples(['gpufare review --since 30d --by gpu', 'gpufare review --all-users --format csv']))
+    .addHelpText(
+      'after',
+      examples([
+        'gpufare review --since 30d --by gpu',
+        'gpufare review --all-users --format csv',
+        'gpufare review --forget train.sbatch',
+      ]),
+    )
     .action(actions.review)
 }
 

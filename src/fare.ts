@@ -92,7 +92,8 @@ export function fareOf(
   const prices = listPrices(tables, preferencesOf(job, config))
   const quote = () => quoteAll(job, workloads, tables, config, past)
   // What is remembered goes by all but the name, and earlier runs are known by nothing else.
-  const hasPast = past.runs?.knows(job) === true || (past.logs ?? []).length > 0
+  const hasPast =
+    past.runs?.knows(job) === true || past.corrections?.knows(job) === true || (past.logs ?? []).length > 0
   const { candidates, quotes, logs } = (hasPast ? undefined : memory)?.recall(job, workloads, config, quote) ?? quote()
   const asWritten = quotes.find(quote => quote.candidate.asRequested)
   const cluster = clusterOf(job, config.clusters)
@@ -119,6 +120,7 @@ export function fareOf(
       ...warnOfLogs(logs),
       ...limitWarnings(asWritten, config.currency),
       ...endingWarnings(asWritten),
+      ...correctionWarnings(asWritten),
       ...looseLimit(job, asWritten),
       ...sessionWarnings(job, session, config.currency),
     ],
@@ -232,6 +234,17 @@ function endingWarnings(asWritten: Quote | undefined): readonly Warning[] {
   const told = kinds.flatMap(([count, what]) => (count === 0 ? [] : `${count} ${what}`))
   if (told.length === 0) return []
   return [{ code: 'earlier-runs', text: `of the last ${countOf(endings.runs, 'run')} like it ${told.join(', ')}` }]
+}
+
+/** An estimate that earlier quotes have moved out of its own range. */
+function correctionWarnings(asWritten: Quote | undefined): readonly Warning[] {
+  const { runtime } = asWritten ?? {}
+  const correction = runtime === undefined || runtime.basis === 'limit' ? undefined : runtime.correction
+  if (runtime === undefined || runtime.basis === 'limit' || correction === undefined) return []
+  const { estimatedSeconds: before, runs, factor } = correction
+  if (runtime.seconds.p50 >= before.p10 && runtime.seconds.p50 <= before.p90) return []
+  const text = `${countOf(runs.length, 'earlier quote')} of it ${runs.length === 1 ? 'was' : 'were'} off: ${formatDuration(before.p50)} became ${formatDuration(runtime.seconds.p50)} (x${factor.toFixed(2)})`
+  return [{ code: 'corrected', text }]
 }
 
 /** A time limit that is so many times the estimate bounds nothing any more. */

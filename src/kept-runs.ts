@@ -6,6 +6,7 @@ import type { EarlierRun } from './history/earlier-run.ts'
 import type { Job } from './job.ts'
 import { once } from './once.ts'
 import type { Past } from './runtimes/runtime-model.ts'
+import { statePath } from './state-files.ts'
 
 /** What is told of earlier runs on the command line. */
 export interface RunsOptions {
@@ -24,7 +25,8 @@ export const usualRunsFile = '.gpufare/runs.csv'
 
 /**
  * Finds the earlier runs of a manifest's jobs: those its repository keeps, and of Slurm jobs those that Slurm's accounting has, where its
- * program is here, and of Kubernetes what its cluster has of finished objects. Where there are none, nothing that reads or weighs runs is loaded. Each source is read once.
+ * program is here, and of Kubernetes what its cluster has of finished objects; and what earlier quotes were off by. Where there are none,
+ * nothing that reads or weighs runs is loaded. Each source is read once.
  */
 export function pastFinder(
   environment: Environment,
@@ -48,8 +50,8 @@ export function pastFinder(
     })
     return { runs: pastRunsOf(kept, tables.gpus, kept.asker) }
   }
-  return async (folder, jobs) => {
-    if (options.history === false) return {}
+  const readCorrections = once(async (path: string) => (await import('./learnt.ts')).correctionsIn(path))
+  const runsOf = async (folder: string, jobs: readonly Job[]): Promise<Past> => {
     const file = findUpward(resolve(folder), usualRunsFile) ?? ''
     if (jobs.some(job => job.scheduler === 'kubernetes') && isThere('kubectl') && hasCluster(environment)) {
       const runs = await (await import('./kubernetes-runs.ts')).runsOfKubernetes(jobs, environment)
@@ -57,6 +59,12 @@ export function pastFinder(
     }
     const asksSlurm = jobs.some(job => job.scheduler === 'slurm') && isThere('sacct')
     return file === '' && !asksSlurm ? {} : readSlurm(`${file}\0${asksSlurm ? 'sacct' : ''}`)
+  }
+  return async (folder, jobs) => {
+    if (options.history === false) return {}
+    const learnt = statePath(environment, 'learnt.jsonl')
+    const corrections = learnt !== undefined && existsSync(learnt) ? await readCorrections(learnt) : undefined
+    return { ...(await runsOf(folder, jobs)), ...(corrections !== undefined && { corrections }) }
   }
 }
 

@@ -22,6 +22,8 @@ export const LedgerLine = z.object({
   digest: text,
   basis: z.exactOptional(z.enum(['history', 'measured', 'declared', 'model', 'limit'])),
   runtimeSeconds: z.exactOptional(Range),
+  estimatedSeconds: z.exactOptional(figure),
+  fingerprint: z.exactOptional(text),
   runtimeUpperBoundSeconds: z.exactOptional(figure),
   usd: z.exactOptional(Range),
   upperBoundUsd: z.exactOptional(figure),

@@ -1,7 +1,8 @@
 import { describeGpus } from './candidates.ts'
 import type { Config } from './config.ts'
 import { type Fare, requestedQuotes } from './fare.ts'
-import type { Basis, Range } from './runtimes/runtime-model.ts'
+import { fingerprintOf } from './runtimes/fingerprint.ts'
+import type { Basis, Range, Runtime } from './runtimes/runtime-model.ts'
 
 /** A price that a quote was worked out with. */
 export interface RecordedRate {
@@ -17,9 +18,15 @@ export interface RecordedRate {
 
 /** What was quoted for a job, short enough to be kept for good. */
 export interface QuotedFigures {
+  /** Also in the stamp that the scheduler keeps. */
+  readonly key: string
   readonly basis?: Basis
   /** Of one task. */
   readonly runtimeSeconds?: Range
+  /** P50 before it was corrected by what earlier quotes were off by. */
+  readonly estimatedSeconds?: number
+  /** What quotes of the job are recognised by; absent where they cannot be off by the same again. */
+  readonly fingerprint?: string
   /** Where only the time limit is known. */
   readonly runtimeUpperBoundSeconds?: number
   /** Of all tasks together. */
@@ -37,8 +44,6 @@ export interface QuotedFigures {
 
 /** A job that was handed over: what was quoted, and how to find it again. */
 export interface QuoteRecord extends QuotedFigures {
-  /** Also in the stamp that the scheduler keeps. */
-  readonly key: string
   /** ISO 8601, UTC. */
   readonly at: string
   readonly scheduler: 'slurm' | 'kubernetes'
@@ -116,14 +121,20 @@ export function quoteRecordOf(fare: Fare, occasion: Occasion): QuoteRecord {
   }
 }
 
-function figuresOf(fare: Fare): QuotedFigures & Pick<QuoteRecord, 'rates'> {
-  const [quote] = requestedQuotes(fare)
+function figuresOf(fare: Fare): Omit<QuotedFigures, 'key'> & Pick<QuoteRecord, 'rates'> {
+  const quotes = requestedQuotes(fare)
+  const [quote] = quotes
   if (quote === undefined) return { gpus: 0, billedGpus: 0, tasks: 1, gpuModel: '', rates: [] }
   const { runtime, cost, usdPerHour, concurrentTasks, tasks, candidate } = quote
   const { placements } = candidate
+  const fingerprint = quotes.every(each => isWithin(each.runtime, runtime)) ? fingerprintIn(fare, runtime) : undefined
   return {
     ...(runtime !== undefined && { basis: runtime.basis }),
     ...(runtime !== undefined && runtime.basis !== 'limit' && { runtimeSeconds: runtime.seconds }),
+    ...(runtime !== undefined &&
+      runtime.basis !== 'limit' &&
+      runtime.correction !== undefined && { estimatedSeconds: runtime.correction.estimatedSeconds.p50 }),
+    ...(fingerprint !== undefined && { fingerprint }),
     ...(runtime?.basis === 'limit' && { runtimeUpperBoundSeconds: runtime.upperBoundSeconds }),
     ...(cost.kind === 'range' && { usd: cost.usd }),
     ...(cost.kind === 'bound' && { upperBoundUsd: cost.upperBoundUsd }),
@@ -143,6 +154,18 @@ function figuresOf(fare: Fare): QuotedFigures & Pick<QuoteRecord, 'rates'> {
       return [{ provider, machine: name, region, tier, usdPerMachineHour, machineGpus: gpuCount, asOf }]
     }),
   }
+}
+
+/** What several ways of knowing made together is off by nobody knows whose fault. */
+function fingerprintIn({ job, workloads }: Fare, runtime: Runtime | undefined): string | undefined {
+  if (runtime === undefined || runtime.basis === 'limit' || runtime.evidence !== undefined) return undefined
+  return fingerprintOf(job, workloads, runtime.basis)
+}
+
+/** Whether it makes no difference which of two GPU types a job gets that asks for either (`a100`), as far as is known. */
+function isWithin(one: Runtime | undefined, other: Runtime | undefined): boolean {
+  if (one === undefined || one.basis === 'limit' || other === undefined || other.basis === 'limit') return false
+  return one.seconds.p50 >= other.seconds.p10 && one.seconds.p50 <= other.seconds.p90
 }
 
 function medianUsd(fare: Fare): number | undefined {

@@ -77,7 +77,8 @@ function keep({ manifest }: Recorded, record: QuoteRecord): string | undefined {
   }
 }
 
-function userName(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+/** The name that the system knows its user by, which is also Slurm's. */
+export function userName(environment: Readonly<Record<string, string | undefined>>): string | undefined {
   try {
     return userInfo().username
   } catch {

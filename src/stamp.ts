@@ -1,11 +1,5 @@
 import type { QuotedFigures } from './quote-record.ts'
 
-/** A quote as the scheduler keeps it beside the job. */
-export interface Stamp extends QuotedFigures {
-  /** The key of its record in the ledger. */
-  readonly key: string
-}
-
 /** Longest text, in characters, that sites' accounting keeps without trouble. */
 const longest = 200
 
@@ -15,7 +9,7 @@ const bases = ['history', 'measured', 'declared', 'model', 'limit'] as const
  * A short text for `--comment` or an annotation: `gpufare:1;k=…;p10=…;p50=…;p90=…;usd=…;hr=…;basis=model;v=0.1.0`, seconds and
  * US dollars. The first number is raised when a reader of the old form would misread the new one.
  */
-export function stampOf(quote: Stamp, version: string): string {
+export function stampOf(quote: QuotedFigures, version: string): string {
   const { runtimeSeconds: seconds, usd } = quote
   const parts: readonly (readonly [string, string | undefined])[] = [
     ['k', quote.key],
@@ -27,6 +21,8 @@ export function stampOf(quote: Stamp, version: string): string {
     ['maxusd', maybe(quote.upperBoundUsd, figure)],
     ['hr', maybe(quote.usdPerTaskHour, figure)],
     ['g', quote.billedGpus === quote.gpus ? String(quote.gpus) : `${quote.gpus}/${quote.billedGpus}`],
+    ['f', quote.fingerprint],
+    ['est', maybe(quote.estimatedSeconds, whole)],
     ['n', quote.tasks === 1 ? undefined : String(quote.tasks)],
     ['basis', quote.basis],
     ['v', version],
@@ -42,7 +38,7 @@ export function stampOf(quote: Stamp, version: string): string {
 }
 
 /** The stamp in a comment or an annotation; undefined where there is none that can be read. */
-export function readStamp(text: string): Stamp | undefined {
+export function readStamp(text: string): QuotedFigures | undefined {
   const [, body] = /(?:^|[\s"'])gpufare:1;([^\s"']+)/.exec(text) ?? []
   if (body === undefined) return undefined
   const cells = new Map(
@@ -58,10 +54,14 @@ export function readStamp(text: string): Stamp | undefined {
   const most = numberOf('max')
   const mostUsd = numberOf('maxusd')
   const rate = numberOf('hr')
+  const estimate = numberOf('est')
+  const fingerprint = /^[0-9a-f]+$/.exec(cells.get('f') ?? '')?.[0]
   return {
     key,
     ...(basis !== undefined && { basis }),
     ...(seconds !== undefined && { runtimeSeconds: seconds }),
+    ...(estimate !== undefined && { estimatedSeconds: estimate }),
+    ...(fingerprint !== undefined && { fingerprint }),
     ...(most !== undefined && { runtimeUpperBoundSeconds: most }),
     ...(usd !== undefined && { usd }),
     ...(mostUsd !== undefined && { upperBoundUsd: mostUsd }),

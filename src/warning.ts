@@ -44,6 +44,7 @@ export type WarningCode =
   | 'cannot-parse-script'
   | 'session'
   | 'earlier-run-stopped'
+  | 'corrected'
 
 /** Something the user should know before saying yes; never stops the quote. */
 export interface Warning {

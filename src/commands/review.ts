@@ -3,16 +3,20 @@ import { configHomes, emptyConfig, findConfigs, readConfigs } from '../config.ts
 import { GpufareError } from '../errors.ts'
 import { markdownText, plainText, visibleJson } from '../escaping.ts'
 import type { Allocation } from '../history/allocation.ts'
+import { forgetLearnt, keepLearnt, readLearnt } from '../learnt.ts'
 import { ledgerPath, readLedger } from '../ledger.ts'
 import { listPrices } from '../prices/index.ts'
 import { readTables } from '../pricing-data.ts'
 import { tablesFolder } from '../quoted-manifests.ts'
-import { joinOutcomes } from '../review/outcome.ts'
+import { userName } from '../recording.ts'
+import { lessonsOf } from '../review/learning.ts'
+import { joinOutcomes, type Outcome } from '../review/outcome.ts'
 import { reviewDocument, reviewRows } from '../review/records.ts'
 import { type CommittedPrice, type Grouping, reviewOf } from '../review/summary.ts'
 import { describeReview, type ReviewWords, type TextTable } from '../review/tables.ts'
+import { statePath } from '../state-files.ts'
 import { loadPaint, type Paint, processTerminal, type Terminal, tell, withSpinner } from '../terminal.ts'
-import { secondsPerDay } from '../units.ts'
+import { countOf, secondsPerDay } from '../units.ts'
 
 /** What `gpufare review` can be told. */
 export interface ReviewOptions {
@@ -21,6 +25,8 @@ export interface ReviewOptions {
   readonly since: number
   readonly by: Grouping
   readonly allUsers?: true
+  /** What was learnt of a job or by a fingerprint, true for all of it. */
+  readonly forget?: string | true
   readonly config?: string
   readonly color: boolean
 }
@@ -36,6 +42,7 @@ export async function review(
   nowSeconds: number = Math.floor(Date.now() / 1_000),
 ): Promise<number> {
   const { environment } = terminal
+  if (options.forget !== undefined) return forget(options.forget, terminal, nowSeconds)
   const { currency } = await readConfigs(findConfigs(folder, configHomes(environment), options.config))
   const sinceSeconds = nowSeconds - options.since * secondsPerDay
   const records = (await recordsOf(terminal)).filter(({ at }) => Date.parse(at) / 1_000 >= sinceSeconds)
@@ -47,6 +54,7 @@ export async function review(
   }
   const allocations = await withSpinner(terminal, 'asking sacct', allocationsOf(asking, terminal))
   const outcomes = joinOutcomes(records, allocations)
+  learnFrom(outcomes, terminal)
   const time = { sinceSeconds, untilSeconds: nowSeconds }
   const found = reviewOf(outcomes, allocations, time, options.by, committedPrices())
   if (options.format === 'json')
@@ -58,6 +66,33 @@ export async function review(
     const paint = await loadPaint(terminal, 'stdout')
     terminal.stdout.write(`${options.format === 'markdown' ? asMarkdown(words) : asText(words, paint)}\n`)
   }
+  return 0
+}
+
+/** Keeps what the next quotes of the same jobs go by; that it can't is said, and no more. */
+function learnFrom(outcomes: readonly Outcome[], terminal: Terminal): void {
+  const path = statePath(terminal.environment, 'learnt.jsonl')
+  const lessons = lessonsOf(outcomes, userName(terminal.environment))
+  if (path === undefined || lessons.length === 0) return
+  try {
+    const { knows } = readLearnt(path)
+    const runs = lessons.filter(run => !knows(run))
+    keepLearnt(path, runs)
+    if (runs.length > 0)
+      tell(terminal, `${countOf(runs.length, 'run')} learnt from: the next quotes of these jobs go by them`)
+  } catch (error) {
+    if (!(error instanceof GpufareError)) throw error
+    tell(terminal, `nothing was learnt: ${error.message}`)
+  }
+}
+
+function forget(what: string | true, terminal: Terminal, nowSeconds: number): number {
+  const path = statePath(terminal.environment, 'learnt.jsonl')
+  const wanted = what === true ? undefined : what
+  const at = new Date(nowSeconds * 1_000).toISOString()
+  const dropped = path === undefined ? 0 : forgetLearnt(path, wanted, at)
+  const of = wanted === undefined ? '' : ` of ${wanted}`
+  terminal.stdout.write(`${plainText(`${countOf(dropped, 'run')}${of} forgotten`)}\n`)
   return 0
 }
 

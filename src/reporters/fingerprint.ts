@@ -1,4 +1,5 @@
 import type { Finding } from '../finding.ts'
+import { hashOf } from '../hash.ts'
 
 /**
  * What tells a finding from others and stays when lines move or figures change: rule, file and job, counted where one job breaks
@@ -10,15 +11,6 @@ export function fingerprintsOf(findings: readonly Finding[]): readonly string[] 
     const key = JSON.stringify([rule, place.file, jobName])
     const count = seen.get(key) ?? 0
     seen.set(key, count + 1)
-    return hash(`${key}${count}`)
+    return hashOf(`${key}${count}`)
   })
-}
-
-/** FNV-1a, 64 bits (RFC 9923), as hexadecimal digits: short names for texts, no proof against forgery. */
-function hash(text: string): string {
-  let value = 0xcbf29ce484222325n
-  for (const byte of new TextEncoder().encode(text)) {
-    value = ((value ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn
-  }
-  return value.toString(16).padStart(16, '0')
 }

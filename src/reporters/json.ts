@@ -169,6 +169,7 @@ function quoteOf(quote: Quote): object {
     limitUsd: quote.limitUsd,
     gpuHours: quote.gpuHours,
     earlierLogs: ranged?.logs,
+    correction: ranged?.correction,
     working: quote.runtime?.working ?? [],
   }
 }

@@ -220,6 +220,26 @@ const Quote = z.strictObject({
     )
     .optional()
     .describe('logs of earlier runs that the runtime goes by, the newest first'),
+  correction: z
+    .strictObject({
+      factor: z.number().describe('that the estimate was multiplied by'),
+      estimatedSeconds: Range.describe('of one task, before it'),
+      fingerprint: z.string().describe('what earlier quotes are put together by; gpufare review --forget takes it'),
+      gpus: z.string().describe('that these runs had; of other GPUs than the candidate’s where it never ran on those'),
+      runs: z
+        .array(
+          z.strictObject({
+            id: z.string().describe('job id of Slurm, uid of Kubernetes'),
+            at: z.string().describe('when it was quoted, ISO 8601, UTC'),
+            estimatedSeconds: z.number().describe('P50 that was quoted, before any correction'),
+            seconds: z.number(),
+            isStopped: z.literal(true).optional().describe('by its time limit: the work takes longer'),
+          }),
+        )
+        .describe('the newest first'),
+    })
+    .optional()
+    .describe('present where earlier quotes of the job, compared by gpufare review, were off'),
   working: z.array(z.strictObject({ what: z.string(), figure: z.string(), origin: Origin })),
 })
 

@@ -27,6 +27,8 @@ export interface Outcome {
   readonly restarts: number
   /** Of one task, the last time it was started; the median where several were done, undefined where none was. */
   readonly runtimeSeconds?: number
+  /** Of the task that its time limit stopped last. */
+  readonly stoppedAfterSeconds?: number
   readonly gpuHours: number
   /** Undefined where the price is not known. */
   readonly usd?: number
@@ -96,6 +98,7 @@ function outcomeOf(
   const lasts = tasks.flatMap(own => own.at(-1) ?? [])
   const done = lasts.filter(({ ending }) => ending === 'done').map(({ elapsedSeconds }) => elapsedSeconds)
   const runtimeSeconds = median(done)
+  const stopped = lasts.filter(({ ending }) => ending === 'timed out').map(({ elapsedSeconds }) => elapsedSeconds)
   const usdOf = (start: Start) => costOf(start, quoted)
   const known = starts.every(({ start }) => usdOf(start) !== undefined)
   const sum = (some: readonly Start[]) => some.reduce((total, start) => total + (usdOf(start) ?? 0), 0)
@@ -123,6 +126,7 @@ function outcomeOf(
     endings: countEndings(lasts),
     restarts: again.length,
     ...(runtimeSeconds !== undefined && { runtimeSeconds }),
+    ...(stopped.length > 0 && { stoppedAfterSeconds: Math.max(...stopped) }),
     gpuHours: starts.reduce((total, { start }) => total + start.gpuSeconds, 0) / secondsPerHour,
     ...(known && starts.length > 0 && { usd: sum(starts.map(({ start }) => start)) }),
     waste: {

@@ -5,17 +5,10 @@ import { type Scale, scaleBetween } from '../throughput/pace.ts'
 import { formatCount, formatDuration } from '../units.ts'
 import type { Workload } from '../workload.ts'
 import { type EarlierLog, gpusOf, type RanOn } from './earlier-log.ts'
-import { elapsedSpread, hardwareNamed, repeatSpread } from './known-run.ts'
+import { elapsedSpread, hardwareNamed, repeatSpread, unplannedSpread } from './known-run.ts'
 import { workToday } from './log-work.ts'
 import { type RuntimeModel, type RuntimeTables, rangeAround, type Working } from './runtime-model.ts'
 import { type Sighting, spreadOf } from './sightings.ts'
-
-/**
- * A request repeated by the same user, where nothing says that its work is the same: 8 of 10 completed runs lie within a factor of 1.47
- * of the one before (1,894 pairs of 10 minutes and more on GPUs of the Helios cluster of 2020, Hu et al., SC 21), as a standard
- * deviation of the logarithm.
- */
-const unplannedSpread = 0.3
 
 /** Logs of earlier runs of the same script: what they took, made today's work, and carried to other GPUs where the model can. */
 export const historyOfLogs: RuntimeModel = {

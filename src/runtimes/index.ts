@@ -14,7 +14,7 @@ export const runtimeModels: readonly RuntimeModel[] = [declared, history, histor
 
 /**
  * How long one task of the job takes on a candidate: by what somebody vouches for, otherwise by all estimates weighed together, otherwise
- * by its bound; undefined = nobody knows.
+ * by its bound; undefined = nobody knows. One estimate alone is corrected by what earlier quotes were wrong by.
  */
 export function predictRuntime(
   job: Job,
@@ -24,11 +24,16 @@ export function predictRuntime(
   tables: RuntimeTables,
 ): Runtime | undefined {
   const estimates: RangedRuntime[] = []
+  const corrected = (estimate: RangedRuntime) =>
+    past.corrections?.correct(estimate, job, workloads, candidate) ?? estimate
   for (const runtimeModel of runtimeModels) {
     if (runtimeModel.basis === 'limit' && estimates.length > 0) break
     const runtime = runtimeModel.predict(job, workloads, candidate, past, tables)
-    if (runtime?.basis === 'limit' || runtime?.basis === 'declared') return runtime
+    if (runtime?.basis === 'limit') return runtime
+    if (runtime?.basis === 'declared') return corrected(runtime)
     if (runtime !== undefined) estimates.push(runtime)
   }
-  return weighTogether(estimates)
+  const [only, ...others] = estimates
+  // What is weighed against earlier runs goes by them already.
+  return only !== undefined && others.length === 0 ? corrected(only) : weighTogether(estimates)
 }

@@ -77,6 +77,33 @@ export interface RangedRuntime {
   readonly evidence?: readonly Evidence[]
   /** Logs it goes by, the newest first. */
   readonly logs?: readonly LogEvidence[]
+  /** Present where earlier quotes of the job turned out wrong by a factor that is made up for. */
+  readonly correction?: Correction
+}
+
+/** What an estimate was multiplied by, and why. */
+export interface Correction {
+  readonly factor: number
+  /** Before it. */
+  readonly estimatedSeconds: Range
+  /** What earlier quotes are put together by. */
+  readonly fingerprint: string
+  /** The GPUs that these runs had, as they are shown: the candidate's, or others where the job never ran on those. */
+  readonly gpus: string
+  /** The newest first. */
+  readonly runs: readonly CorrectingRun[]
+}
+
+/** A run that was quoted, and what became of it. */
+export interface CorrectingRun {
+  readonly id: string
+  /** When it was quoted, ISO 8601, UTC. */
+  readonly at: string
+  /** P50 before any correction. */
+  readonly estimatedSeconds: number
+  readonly seconds: number
+  /** Its time limit stopped it: the work takes longer. */
+  readonly isStopped?: true
 }
 
 /** What the log of an earlier run says of today's. */
@@ -127,8 +154,17 @@ export interface PastRuns {
   gpusOf(job: Job): readonly { readonly gpuName: string; readonly gpuCount: number }[]
 }
 
+/** What earlier quotes were wrong by. Whoever quotes reads it, late, where there is any. */
+export interface Corrections {
+  /** Whether any of them was of a job with this name, but for its digits. */
+  knows(job: Job): boolean
+  /** The estimate made better by them; itself where there are none. */
+  correct(estimate: RangedRuntime, job: Job, workloads: readonly Workload[], candidate: Candidate): RangedRuntime
+}
+
 /** What is known of earlier times, each kind absent where there is none. */
 export interface Past {
+  readonly corrections?: Corrections
   readonly runs?: PastRuns
   /** Logs of earlier runs of this very job. */
   readonly logs?: readonly EarlierLog[]

@@ -91,9 +91,9 @@ export function fareOf(
   const { workloads, warnings } = readWorkloads(job, files, tables.models, tables.datasets)
   const prices = listPrices(tables, preferencesOf(job, config))
   const quote = () => quoteAll(job, workloads, tables, config, past)
-  // What is remembered goes by all but the name, and earlier runs are known by nothing else.
+  // What is remembered goes by all but the name, which earlier runs are known by.
   const hasPast =
-    past.runs?.knows(job) === true || past.corrections?.knows(job) === true || (past.logs ?? []).length > 0
+    past.runs?.knows(job) === true || past.corrections !== undefined || (past.logs ?? []).length > 0
   const { candidates, quotes, logs } = (hasPast ? undefined : memory)?.recall(job, workloads, config, quote) ?? quote()
   const asWritten = quotes.find(quote => quote.candidate.asRequested)
   const cluster = clusterOf(job, config.clusters)

@@ -1,15 +1,19 @@
 import { GpufareError } from './errors.ts'
 import { maskedName } from './history/names.ts'
 import { LearntLine } from './learnt-schema.ts'
+import { once } from './once.ts'
 import { correctionsOf, type LearntRun } from './runtimes/corrections.ts'
 import type { Corrections } from './runtimes/runtime-model.ts'
-import { appendLine, readLines } from './state-files.ts'
+import { appendLine, parseLine, readLines } from './state-files.ts'
 
 /** Raised when a reader of the old form would misread the new one. */
 const schemaVersion = 1
 
 /** Bytes at the end of the file that a quote looks through, a thousand runs: as many as are read unnoticed. */
 const quotedBytes = 262_144
+
+/** Lines of one job that are checked for a quote: twice the runs that count, since they are kept in the order they were reviewed in. */
+const quotedLines = 40
 
 /** Runs that were quoted and have ended. */
 export interface Learnt {
@@ -27,8 +31,13 @@ export function keepLearnt(path: string, runs: readonly LearntRun[]): void {
 /** Corrections for a quote: a file of any size is read in a bounded time, and one that cannot be read stops no quote. */
 export function correctionsIn(path: string): Corrections | undefined {
   try {
-    const { runs } = read(path, quotedBytes)
-    return runs.length === 0 ? undefined : correctionsOf(runs)
+    const lines = readLines(path, quotedBytes)
+    const runsOf = once((fingerprint: string) => {
+      // Checking a line takes longer than reading it.
+      const own = lines.filter(line => line.includes(fingerprint) || line.includes('"forgotten"')).slice(-quotedLines)
+      return learntIn(own).runs.filter(run => run.fingerprint === fingerprint)
+    })
+    return correctionsOf(runsOf)
   } catch (error) {
     if (error instanceof GpufareError) return undefined
     throw error
@@ -37,7 +46,7 @@ export function correctionsIn(path: string): Corrections | undefined {
 
 /** All that was learnt; of a file that is not there nothing. Throws GpufareError where it cannot be read. */
 export function readLearnt(path: string): Learnt {
-  return read(path)
+  return learntIn(readLines(path))
 }
 
 /**
@@ -46,7 +55,7 @@ export function readLearnt(path: string): Learnt {
  * cannot be read or written.
  */
 export function forgetLearnt(path: string, wanted: string | undefined, at: string): number {
-  const { runs } = read(path)
+  const { runs } = readLearnt(path)
   const isWanted = ({ fingerprint, name }: LearntRun) =>
     wanted === undefined || fingerprint === wanted || maskedName(name) === maskedName(wanted)
   const dropped = runs.filter(isWanted)
@@ -58,11 +67,11 @@ export function forgetLearnt(path: string, wanted: string | undefined, at: strin
   return dropped.length
 }
 
-function read(path: string, mostBytes?: number): Learnt {
+function learntIn(lines: readonly string[]): Learnt {
   const runs = new Map<string, LearntRun>()
   const forgotten = new Map<string, number>()
-  for (const line of readLines(path, mostBytes)) {
-    const { success, data } = LearntLine.safeParse(line)
+  for (const line of lines) {
+    const { success, data } = LearntLine.safeParse(parseLine(line))
     if (!success) continue
     const { schemaVersion: _, ...entry } = data
     if ('key' in entry) runs.set(entry.key, entry)

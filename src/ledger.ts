@@ -1,5 +1,5 @@
 import type { QuoteRecord } from './quote-record.ts'
-import { appendLine, readLines, statePath } from './state-files.ts'
+import { appendLine, parseLine, readLines, statePath } from './state-files.ts'
 
 /** Raised when a reader of the old form would misread the new one. */
 const schemaVersion = 1
@@ -38,7 +38,7 @@ export async function readLedger(path: string): Promise<Ledger> {
   const { LedgerLine } = await import('./ledger-schema.ts')
   const lines = readLines(path)
   const records = lines.flatMap((line): QuoteRecord[] => {
-    const read = LedgerLine.safeParse(line)
+    const read = LedgerLine.safeParse(parseLine(line))
     if (!read.success) return []
     const { schemaVersion: _, ...record } = read.data
     return [record]

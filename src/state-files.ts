@@ -59,14 +59,13 @@ function readFrom(file: number, from: number, length = Math.max(0, fstatSync(fil
 }
 
 /**
- * The lines of a file, parsed; undefined stands for one that is no JSON. Of a file longer than `mostBytes` only those at its end. One
- * that is not there is empty. Throws GpufareError where it cannot be read.
+ * The lines of a file; of one longer than `mostBytes` those at its end, of one that is not there none. Throws GpufareError where it cannot
+ * be read.
  */
-export function readLines(path: string, mostBytes = Number.POSITIVE_INFINITY): readonly unknown[] {
+export function readLines(path: string, mostBytes = Number.POSITIVE_INFINITY): readonly string[] {
   return textOf(path, mostBytes)
     .split('\n')
     .filter(line => line.trim() !== '')
-    .map(parsed)
 }
 
 function textOf(path: string, mostBytes: number): string {
@@ -86,7 +85,8 @@ function textOf(path: string, mostBytes: number): string {
   }
 }
 
-function parsed(line: string): unknown {
+/** What a line says; undefined where it is no JSON. */
+export function parseLine(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {

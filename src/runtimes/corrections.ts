@@ -1,5 +1,4 @@
 import { describeGpus } from '../candidates.ts'
-import { maskedName } from '../history/names.ts'
 import { countOf, formatDuration, formatPercent } from '../units.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type LearntError, learntError } from './learnt-error.ts'
@@ -30,16 +29,14 @@ const latestRuns = 20
 const namedRuns = 5
 
 /**
- * Corrections by runs that were quoted. On GPUs that a job never ran on it is corrected as on those it had, so that candidates stay
+ * Corrections by runs that were quoted, found by their fingerprint. On GPUs that a job never ran on it is corrected as on those it had, so that candidates stay
  * comparable, and no range becomes narrower by it.
  */
-export function correctionsOf(runs: readonly LearntRun[]): Corrections {
-  const names = new Set(runs.map(({ name }) => maskedName(name)))
+export function correctionsOf(runsOf: (fingerprint: string) => readonly LearntRun[]): Corrections {
   return {
-    knows: job => names.has(maskedName(job.name)),
     correct(estimate, job, workloads, candidate) {
       const fingerprint = fingerprintOf(job, workloads, estimate.basis)
-      const alike = runs.filter(run => run.fingerprint === fingerprint)
+      const alike = fingerprint === undefined ? [] : runsOf(fingerprint)
       const here = describeGpus(candidate)
       const gpus = alike.some(run => run.gpus === here && !run.isStopped) ? here : mostOften(alike)
       const used = alike

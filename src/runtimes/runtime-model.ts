@@ -156,8 +156,6 @@ export interface PastRuns {
 
 /** What earlier quotes were wrong by. Whoever quotes reads it, late, where there is any. */
 export interface Corrections {
-  /** Whether any of them was of a job with this name, but for its digits. */
-  knows(job: Job): boolean
   /** The estimate made better by them; itself where there are none. */
   correct(estimate: RangedRuntime, job: Job, workloads: readonly Workload[], candidate: Candidate): RangedRuntime
 }

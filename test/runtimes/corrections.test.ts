@@ -106,8 +106,13 @@ function runOf(hours: number, more: Partial<LearntRun> = {}): LearntRun {
   }
 }
 
-function corrected(runs: readonly LearntRun[], more: Partial<{ on: string; of: typeof job }> = {}) {
-  return correctionsOf(runs).correct(estimate, more.of ?? job, [], candidate(more.on ?? 'A'))
+function corrected(runs: readonly LearntRun[], more: Partial<{ on: string; of: typeof job; basis: 'model' }> = {}) {
+  return correctionsOf(wanted => runs.filter(run => run.fingerprint === wanted)).correct(
+    { ...estimate, ...(more.basis && { basis: more.basis }) },
+    more.of ?? job,
+    [],
+    candidate(more.on ?? 'A'),
+  )
 }
 
 const width = ({ seconds: { p10, p90 } }: RangedRuntime) => Math.log(p90 / p10)
@@ -195,9 +200,7 @@ describe('another fingerprint is not touched', () => {
   })
 
   test('nor another basis, and history and limits have none', () => {
-    expect(correctionsOf(runs).correct({ ...estimate, basis: 'model' }, job, [], candidate('A')).correction).toBe(
-      undefined,
-    )
+    expect(corrected(runs, { basis: 'model' }).correction).toBe(undefined)
     expect(fingerprintOf(job, [], 'history')).toBeUndefined()
     expect(fingerprintOf(job, [], 'limit')).toBeUndefined()
   })

@@ -13,7 +13,7 @@ const filesInPart = 100
 /** More threads would each parse the program and hold its tables for ever fewer files. */
 const mostThreads = 2
 /** A thread reads one manifest after the other, and remembers some hundred quotes. */
-const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 }
+const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 }
 
 /** Whether this is one of the threads that `checkInThreads` started. */
 export function isCheckThread(): boolean {

@@ -192,6 +192,8 @@ describe('what is typed reaches budget, learn and policy', () => {
       'review --since 30d --by gpu --format csv --all-users',
       ['review', { since: 30, by: 'gpu', format: 'csv', allUsers: true, color: true }],
     ],
+    ['review --forget', ['review', { since: 7, by: 'team', format: 'table', color: true, forget: true }]],
+    ['review --forget a.sh', ['review', { since: 7, by: 'team', format: 'table', color: true, forget: 'a.sh' }]],
     ['policy explain', ['policyExplain', undefined, { color: true }]],
     ['policy explain job-cost --no-color', ['policyExplain', 'job-cost', { color: false }]],
   ])('gpufare %s', async (typed, called) => {

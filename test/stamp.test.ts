@@ -44,6 +44,16 @@ test('what only the limit bounds, and what has no price, is read back so', () =>
   expect(readStamp(stampOf(bound, '0.1.0'))).toEqual(bound)
 })
 
+test('what the next quotes are corrected by is read back, and leaves room for the GPU type', () => {
+  const corrected = {
+    ...quote,
+    runtimeSeconds: { p10: 3_000, p50: 3_600, p90: 4_800 },
+    usd: { p10: 15, p50: 18, p90: 24 },
+  }
+  const learning = { ...corrected, fingerprint: '0123456789abcdef', estimatedSeconds: 1_800 }
+  expect(readStamp(stampOf(learning, '0.1.0'))).toEqual(learning)
+})
+
 test('however long the GPU types are called, the stamp stays short', () => {
   const stamp = stampOf({ ...quote, gpuModel: 'x'.repeat(300) }, '0.1.0')
   expect(stamp.length).toBeLessThan(200)

@@ -1,6 +1,6 @@
 import { shortestSeconds } from '../history/log-histogram.ts'
 import { median } from '../logs/steady-rate.ts'
-import { unplannedSpread } from './known-run.ts'
+import { repeatSpread, unplannedSpread } from './known-run.ts'
 import { type CorrectingRun, p90Deviations } from './runtime-model.ts'
 import { spreadOf } from './sightings.ts'
 
@@ -12,7 +12,7 @@ export interface LearntError {
   readonly seen: number
   /** Share of the error, as a logarithm, that is taken for lasting, 0 to 1. */
   readonly credibility: number
-  /** Of the corrected estimate, as a standard deviation of the logarithm. */
+  /** Of the corrected estimate, as a standard deviation of the logarithm; not below that of a run repeated. */
   readonly sigma: number
 }
 
@@ -62,7 +62,7 @@ export function learntError(runs: readonly CorrectingRun[], sigma: number): Lear
     factor: Math.exp(credibility * mean),
     seen: Math.exp(mean),
     credibility,
-    sigma: (Math.sqrt(noise + left) * studentP90(count + 1)) / p90Deviations,
+    sigma: Math.max(repeatSpread, (Math.sqrt(noise + left) * studentP90(count + 1)) / p90Deviations),
   }
 }
 

@@ -116,7 +116,7 @@ export function peelCommand(words: readonly CommandWord[], context: CommandConte
 }
 
 /** References within a word of an argument vector: the shell's, Kubernetes' `$(NAME)`, a template's. */
-const REFERENCE = /\$\(\w+\)|\$\{[^}]*\}|\$\w+|\{\{.*?\}\}/g
+const REFERENCE = /\$\(\w+\)|\$\{[^}]*\}|\$\w+|\{\{(?:(?!\{\{).)*?\}\}/g
 
 function markUnknown(written: string): string {
   const marked = written.replace(REFERENCE, unknownText)

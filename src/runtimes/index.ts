@@ -12,6 +12,9 @@ import { weighTogether } from './weighing.ts'
 /** In order of preference: what somebody vouches for, then what is estimated, and the time limit last. */
 export const runtimeModels: readonly RuntimeModel[] = [declared, history, historyOfLogs, model, limit]
 
+/** Seconds, thirty thousand years: of a manifest that asks for more a number is a mistake, and nothing is known. */
+const beyondReason = 1e12
+
 /**
  * How long one task of the job takes on a candidate: by what somebody vouches for, otherwise by all estimates weighed together, otherwise
  * by its bound; undefined = nobody knows. One estimate alone is corrected by what earlier quotes were wrong by.
@@ -31,7 +34,7 @@ export function predictRuntime(
     const runtime = runtimeModel.predict(job, workloads, candidate, past, tables)
     if (runtime?.basis === 'limit') return runtime
     if (runtime?.basis === 'declared') return corrected(runtime)
-    if (runtime !== undefined) estimates.push(runtime)
+    if (runtime !== undefined && runtime.seconds.p90 < beyondReason) estimates.push(runtime)
   }
   const [only, ...others] = estimates
   // What is weighed against earlier runs goes by them already.

@@ -109,7 +109,8 @@ export function positiveFlag(flags: Flags, names: readonly string[]): Given<numb
 /** `1_000`, `1e6`, `3.0`; undefined for all else. */
 export function parseNumber(text: string | undefined): number | undefined {
   const match = text === undefined ? null : /^[+-]?\d[\d_]*(\.\d*)?(e[+-]?\d+)?$/i.exec(text.trim())
-  return match === null ? undefined : Number(match[0].replaceAll('_', ''))
+  const number = match === null ? Number.NaN : Number(match[0].replaceAll('_', ''))
+  return Number.isFinite(number) ? number : undefined
 }
 
 /** A text. */

@@ -5,7 +5,7 @@ import { isMapping, type Mapping } from '../../../../document.ts'
 export type Scope = ReadonlyMap<string, string>
 
 /** `{{inputs.parameters.lr}}`; expressions, `{{=…}}`, are worked out only when the workflow runs. */
-const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g
+const PLACEHOLDER = /\{\{([^{}]*)\}\}/g
 /** Placeholders may stand for each other; a circle of them ends here. */
 const DEEPEST = 8
 
@@ -13,7 +13,7 @@ const DEEPEST = 8
 export function fillText(text: string, scope: Scope): string {
   let filled = text
   for (let depth = 0; depth < DEEPEST && filled.includes('{{'); depth++) {
-    const next = filled.replace(PLACEHOLDER, (written, name: string) => scope.get(name) ?? written)
+    const next = filled.replace(PLACEHOLDER, (written, name: string) => scope.get(name.trim()) ?? written)
     if (next === filled) break
     filled = next
   }
@@ -43,7 +43,7 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
 export function openPlaceholders(value: unknown): readonly string[] {
   const found = new Set<string>()
   mapTexts(value, text => {
-    for (const [, name = ''] of text.matchAll(PLACEHOLDER)) found.add(name)
+    for (const [, name = ''] of text.matchAll(PLACEHOLDER)) found.add(name.trim())
     return text
   })
   return [...found]

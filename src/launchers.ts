@@ -240,7 +240,7 @@ const LOOKS_LIKE_PROGRAM = /\.(py|sh)$/
 
 /** The base name of a path or the name of a module. */
 export function baseName(path: string): string {
-  return path.split('/').at(-1) ?? path
+  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 function optionName(text: string): string {

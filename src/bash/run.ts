@@ -432,7 +432,9 @@ function environmentOf(command: Command, shell: Shell): Pick<StartedCommand, 'en
   for (const part of command.prefix) {
     if (part.type === 'Assignment' && part.value.type === 'Word') exported[part.name] = expandText(part.value, shell)
   }
-  return { exported, environment: Object.fromEntries(Object.entries(exported).filter(([, text]) => isKnown(text))) }
+  const set = Object.entries(exported)
+  const isWhole = set.every(([, text]) => isKnown(text))
+  return { exported, environment: isWhole ? exported : Object.fromEntries(set.filter(([, text]) => isKnown(text))) }
 }
 
 /** `name=value` as a word of a command that is no declaration. */

@@ -1,6 +1,6 @@
 /**
  * npm run bench:fuzz -- N [--seed S] [--from I] [--json]: N mutated manifests, configurations and command lines. None may crash the
- * program, keep it for over 2 s, take over 300 MB, make it print a control character raw or read a file outside of the folder.
+ * program, keep it for over 2 s (more than 250 KB at most as much longer as they are larger), take over 300 MB, make it print a control character raw or read a file outside of the folder.
  * What a worker finds slow or large is run again alone, by the built program, before it counts: a machine may be busy.
  */
 import { type ChildProcess, fork, spawnSync } from 'node:child_process'
@@ -13,6 +13,8 @@ import { fuzzCase, readSeeds } from './fuzz/cases.ts'
 import type { Outcome } from './fuzz/worker.ts'
 
 const mostMilliseconds = 2_000
+/** Larger input may hold thousands of jobs, each of which is priced: it gets time by its size. */
+const usualBytes = 250_000
 /** After so long a worker is given up, and its case is run alone. The first case of a worker also loads the program. */
 const patienceMilliseconds = 10_000
 const mostMegabytes = 300
@@ -145,6 +147,8 @@ function runAlone(index: number, ends: string): string | undefined {
   // Its own time, not the clock's: the machine may be busy with other things.
   const milliseconds = (used('userCPUTime') + used('systemCPUTime')) / 1_000
   const megabytes = used('maxRSS') / 1024
-  if (milliseconds > mostMilliseconds) return `takes ${Math.round(milliseconds)} ms: gpufare ${words.join(' ')}`
+  const bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0)
+  if (milliseconds > mostMilliseconds * Math.max(1, bytes / usualBytes))
+    return `takes ${Math.round(milliseconds)} ms: gpufare ${words.join(' ')}`
   return megabytes > mostMegabytes ? `takes ${Math.round(megabytes)} MB: gpufare ${words.join(' ')}` : undefined
 }

@@ -91,6 +91,21 @@ test.each<readonly [string, Partial<QuoteRecord>, readonly Partial<Allocation>[]
   expect(taught(quoted, ...allocations)).toEqual([])
 })
 
+test('one that may have gone on from where the one before was stopped teaches nothing, unless it is known to begin anew', () => {
+  const later = { ...record, key: 'cd', id: '8', at: new Date((at + 9_000) * 1_000).toISOString(), name: 'train-2' }
+  const runs = [
+    { ...allocation, state: 'timeout' as const },
+    { ...allocation, jobId: '8', submitSeconds: at + 9_000, elapsedSeconds: 1_800 },
+  ]
+  const idsWith = (resumes?: boolean) => {
+    const quoted = resumes === undefined ? later : { ...later, resumes }
+    return lessonsOf(joinOutcomes([{ ...record, name: 'train-1' }, quoted], runs), 'ada').map(({ id }) => id)
+  }
+  expect(idsWith()).toEqual(['7'])
+  expect(idsWith(true)).toEqual(['7'])
+  expect(idsWith(false)).toEqual(['7', '8'])
+})
+
 test('nor does one that was quoted without a fingerprint, as earlier versions did', () => {
   const { fingerprint: _, ...earlier } = record
   expect(lessonsOf(joinOutcomes([earlier], [allocation]), 'ada')).toEqual([])

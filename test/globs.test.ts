@@ -36,11 +36,10 @@ describe('a glob', () => {
     expect(fitsGlob(path, glob)).toBe(false)
   })
 
-  test('takes a moment, whatever is written in it', () => {
-    const started = performance.now()
-    fitsGlob('a'.repeat(4_000), `${'*a'.repeat(1_000)}b`)
-    fitsGlob('a/'.repeat(1_000), `${'**/a/'.repeat(300)}b`)
-    fitsGlob('a', '{a,b}'.repeat(40))
-    expect(performance.now() - started).toBeLessThan(1_000)
+  test('comes to an end, whatever is written in it', () => {
+    // Tried one way after the other, each of these would outlive the test.
+    expect(fitsGlob('a'.repeat(4_000), `${'*a'.repeat(1_000)}b`)).toBe(false)
+    expect(fitsGlob('a/'.repeat(1_000), `${'**/a/'.repeat(300)}b`)).toBe(false)
+    expect(fitsGlob('a', '{a,b}'.repeat(40))).toBe(false)
   })
 })

@@ -46,6 +46,7 @@ test.each([
   ['csv', []],
   ['html', []],
   ['kubernetes-schema', ['zod']],
+  ['learnt', ['zod']],
   ['markdown', []],
   ['skypilot-schema', ['zod']],
   ['smol-toml', ['smol-toml']],

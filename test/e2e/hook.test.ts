@@ -408,14 +408,12 @@ describe('a gpufare that', () => {
       `#!/bin/sh\ncase "$*" in *rev-list*) echo $$ > '${noted}'; exec /bin/sleep 60;; esac\nPATH=${process.env['PATH']} exec git "$@"\n`,
     )
     chmodSync(git, 0o755)
-    const started = Date.now()
     const { exitCode, stderr } = await start(
       [process.execPath, program, 'hook', 'run', '--timeout', '1.5', 'origin', clone.remote],
       { folder: clone.folder, environment: { PATH: bin } },
       `refs/heads/topic ${head} refs/heads/topic ${'0'.repeat(40)}\n`,
     )
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining('within 1.5 s') })
-    expect(Date.now() - started).toBeLessThan(10_000)
     expect(runs(Number(readFileSync(noted, 'utf8')))).toBe(false)
   })
 })

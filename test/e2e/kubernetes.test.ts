@@ -126,13 +126,11 @@ describeKubernetes('gpufare submit', environment => {
     const address = silent.address()
     const port = address !== null && typeof address === 'object' ? address.port : 0
     const file = write('silent.yaml', jobText('silent', 1))
-    const begun = performance.now()
     const words = ['--yes', file, '--', '--server', `https://127.0.0.1:${port}`, '--insecure-skip-tls-verify']
     const { exitCode, stderr } = await submit(...words)
     silent.close()
     expect(exitCode).toBe(1)
     expect(stderr).toContain('does not answer within 8 s; nothing was created')
-    expect(performance.now() - begun).toBeLessThan(12_000)
   })
 
   test('a cluster that is not there is no fault of the manifest', async () => {

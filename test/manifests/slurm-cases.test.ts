@@ -194,12 +194,10 @@ describe('batch scripts that are wrong', () => {
     expect(faultsOf(' \n\t\n')).toMatch(/empty but for blanks/)
   })
 
-  test('a script of fifty megabytes is refused by its size, and quickly', () => {
-    const started = performance.now()
+  test('a script of fifty megabytes is refused by its size', () => {
     const message = faultsOf(`#!/bin/bash\n#SBATCH --gres=gpu:2\ntorchrun ${'--a '.repeat(13_000_000)}\n`)
     expect(message).toMatch(/49\.\d MiB.*4 MiB/)
     expect(message.length).toBeLessThan(300)
-    expect(performance.now() - started).toBeLessThan(2_000)
   })
 
   test('Windows line ends are warned of, and the values are right all the same', () => {

@@ -440,18 +440,6 @@ describe('#GPUFARE lines', () => {
   })
 })
 
-describe('speed', () => {
-  test('a script of sixty lines is read in a few milliseconds once warm', () => {
-    const directives = Array.from({ length: 20 }, (_, index) => `--comment=line-${index}`).join('\n')
-    const body = Array.from({ length: 38 }, (_, index) => `export STEP_${index}=${index}`).join('\n')
-    const read = (): Job => readDirectives(`-G 8 -t 60\n${directives}`, {}, `${body}\ntorchrun train.py`)
-    for (let round = 0; round < 20; round += 1) read()
-    const started = performance.now()
-    for (let round = 0; round < 20; round += 1) read()
-    expect((performance.now() - started) / 20).toBeLessThan(10)
-  })
-})
-
 describe('what sbatch takes otherwise than it looks', () => {
   const texts = (directives: string, extra: Extra = {}) =>
     readDirectives(directives, extra).warnings.map(({ code, text, place }) => `${code} ${place?.line}: ${text}`)

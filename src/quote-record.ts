@@ -2,7 +2,7 @@ import { describeGpus } from './candidates.ts'
 import type { Config } from './config.ts'
 import { type Fare, requestedQuotes } from './fare.ts'
 import { fingerprintOf } from './runtimes/fingerprint.ts'
-import type { Basis, Range, Runtime } from './runtimes/runtime-model.ts'
+import type { Basis, Range, RangedRuntime, Runtime } from './runtimes/runtime-model.ts'
 
 /** A price that a quote was worked out with. */
 export interface RecordedRate {
@@ -127,13 +127,14 @@ function figuresOf(fare: Fare): Omit<QuotedFigures, 'key'> & Pick<QuoteRecord, '
   if (quote === undefined) return { gpus: 0, billedGpus: 0, tasks: 1, gpuModel: '', rates: [] }
   const { runtime, cost, usdPerHour, concurrentTasks, tasks, candidate } = quote
   const { placements } = candidate
-  const fingerprint = quotes.every(each => isWithin(each.runtime, runtime)) ? fingerprintIn(fare, runtime) : undefined
+  const ranged = rangedIn(runtime)
+  const fingerprint = quotes.every(each => isAlike(rangedIn(each.runtime), ranged))
+    ? fingerprintIn(fare, ranged)
+    : undefined
   return {
     ...(runtime !== undefined && { basis: runtime.basis }),
-    ...(runtime !== undefined && runtime.basis !== 'limit' && { runtimeSeconds: runtime.seconds }),
-    ...(runtime !== undefined &&
-      runtime.basis !== 'limit' &&
-      runtime.correction !== undefined && { estimatedSeconds: runtime.correction.estimatedSeconds.p50 }),
+    ...(ranged !== undefined && { runtimeSeconds: ranged.seconds }),
+    ...(ranged?.correction !== undefined && { estimatedSeconds: ranged.correction.estimatedSeconds.p50 }),
     ...(fingerprint !== undefined && { fingerprint }),
     ...(runtime?.basis === 'limit' && { runtimeUpperBoundSeconds: runtime.upperBoundSeconds }),
     ...(cost.kind === 'range' && { usd: cost.usd }),
@@ -156,16 +157,24 @@ function figuresOf(fare: Fare): Omit<QuotedFigures, 'key'> & Pick<QuoteRecord, '
   }
 }
 
-/** What several ways of knowing made together is off by nobody knows whose fault. */
-function fingerprintIn({ job, workloads }: Fare, runtime: Runtime | undefined): string | undefined {
-  if (runtime === undefined || runtime.basis === 'limit' || runtime.evidence !== undefined) return undefined
-  return fingerprintOf(job, workloads, runtime.basis)
+function rangedIn(runtime: Runtime | undefined): RangedRuntime | undefined {
+  return runtime?.basis === 'limit' ? undefined : runtime
 }
 
-/** Whether it makes no difference which of two GPU types a job gets that asks for either (`a100`), as far as is known. */
-function isWithin(one: Runtime | undefined, other: Runtime | undefined): boolean {
-  if (one === undefined || one.basis === 'limit' || other === undefined || other.basis === 'limit') return false
-  return one.seconds.p50 >= other.seconds.p10 && one.seconds.p50 <= other.seconds.p90
+/** What several ways of knowing made together is off by nobody knows whose fault. */
+function fingerprintIn({ job, workloads }: Fare, runtime: RangedRuntime | undefined): string | undefined {
+  return runtime === undefined || runtime.evidence !== undefined
+    ? undefined
+    : fingerprintOf(job, workloads, runtime.basis)
+}
+
+/** Whether it makes no difference which of two GPU types a job gets that asks for either (`a100`), as far as was estimated. */
+function isAlike(one: RangedRuntime | undefined, other: RangedRuntime | undefined): boolean {
+  if (one === undefined || other === undefined) return false
+  const estimateOf = ({ correction, seconds }: RangedRuntime) => correction?.estimatedSeconds ?? seconds
+  const { p50 } = estimateOf(one)
+  const { p10, p90 } = estimateOf(other)
+  return p50 >= p10 && p50 <= p90
 }
 
 function medianUsd(fare: Fare): number | undefined {

@@ -92,6 +92,15 @@ describe('no fingerprint', () => {
   })
 })
 
+test('a job that may get either of two GPUs alike is learnt from, corrected or not', () => {
+  const text = scriptOf(training, 'gpu:a100:8')
+  const record = recordOf(fareIn(text))
+  expect(record).toMatchObject({ basis: 'model', fingerprint: expect.any(String) })
+  const after = fareIn(text, taughtBy(record, 1.5))
+  expect(new Set(requestedQuotes(after).map(({ candidate }) => candidate.placements[0]?.gpu.name)).size).toBe(2)
+  expect(recordOf(after).fingerprint).toBe(record.fingerprint)
+})
+
 test('a declared time is the same whichever GPU of one name it gets', () => {
   const text = scriptOf('#GPUFARE runtime=4h\npython train.py', 'gpu:a100:8')
   expect(requestedQuotes(fareIn(text)).length).toBeGreaterThan(1)

@@ -1,16 +1,9 @@
 import { describeGpus } from '../candidates.ts'
 import { countOf, formatDuration, formatPercent } from '../units.ts'
 import { fingerprintOf } from './fingerprint.ts'
+import { sigmaOf } from './known-run.ts'
 import { type LearntError, learntError } from './learnt-error.ts'
-import {
-  type CorrectingRun,
-  type Correction,
-  type Corrections,
-  p90Deviations,
-  type Range,
-  rangeAround,
-  type Working,
-} from './runtime-model.ts'
+import { type CorrectingRun, type Correction, type Corrections, rangeAround, type Working } from './runtime-model.ts'
 
 /** A run as it is kept. */
 export interface LearntRun extends CorrectingRun {
@@ -29,8 +22,8 @@ const latestRuns = 20
 const namedRuns = 5
 
 /**
- * Corrections by runs that were quoted, found by their fingerprint. On GPUs that a job never ran on it is corrected as on those it had, so that candidates stay
- * comparable, and no range becomes narrower by it.
+ * Corrections by runs that were quoted, found by their fingerprint. On GPUs that a job never ran on it is corrected as on those it had, so
+ * that candidates stay comparable, and no range becomes narrower by it.
  */
 export function correctionsOf(runsOf: (fingerprint: string) => readonly LearntRun[]): Corrections {
   return {
@@ -75,10 +68,6 @@ function mostOften(runs: readonly LearntRun[]): string | undefined {
   const counts = new Map<string, number>()
   for (const { gpus, isStopped } of runs) if (!isStopped) counts.set(gpus, (counts.get(gpus) ?? 0) + 1)
   return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0]
-}
-
-function sigmaOf({ p10, p90 }: Range): number {
-  return Math.log(p90 / p10) / (2 * p90Deviations)
 }
 
 function workingOf(

@@ -1,9 +1,15 @@
 import type { Candidate } from '../candidates.ts'
 import { findGpus, type Gpu } from '../gpu.ts'
 import type { Hardware } from '../throughput/communication.ts'
+import { p90Deviations, type Range } from './runtime-model.ts'
 
 /** One run repeated on the same GPUs differs by about this much from the first (standard deviation of the logarithm). */
 export const repeatSpread = 0.07
+
+/** What a range says of itself, as a standard deviation of the logarithm: no less than that of a run repeated. */
+export function sigmaOf({ p10, p90 }: Range): number {
+  return Math.max(repeatSpread, Math.log(p90 / p10) / (2 * p90Deviations))
+}
 
 /** Elapsed time differs by this much more from what a steady rate promises: evaluation, checkpoints, restarts. */
 export const elapsedSpread = 0.12

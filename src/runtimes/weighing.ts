@@ -1,6 +1,6 @@
 import { formatDuration, formatPercent } from '../units.ts'
-import { repeatSpread } from './known-run.ts'
-import { type Evidence, p90Deviations, type RangedRuntime, rangeAround, type Working } from './runtime-model.ts'
+import { sigmaOf } from './known-run.ts'
+import { type Evidence, type RangedRuntime, rangeAround, type Working } from './runtime-model.ts'
 
 /**
  * One runtime of several: their logarithms averaged with the inverse of their variances as weights. Where they lie further apart than their
@@ -10,7 +10,7 @@ export function weighTogether(estimates: readonly RangedRuntime[]): RangedRuntim
   if (estimates.length < 2) return estimates[0]
   // A range that a time limit cuts looks surer than it is.
   const runtimes = estimates.map(each => ({ ...each, seconds: each.unlimitedSeconds ?? each.seconds }))
-  const precisions = runtimes.map(runtime => 1 / sigmaOf(runtime) ** 2)
+  const precisions = runtimes.map(({ seconds }) => 1 / sigmaOf(seconds) ** 2)
   const total = precisions.reduce((sum, each) => sum + each, 0)
   const mean = runtimes.reduce(
     (sum, { seconds }, index) => sum + ((precisions[index] ?? 0) / total) * Math.log(seconds.p50),
@@ -41,10 +41,6 @@ export function weighTogether(estimates: readonly RangedRuntime[]): RangedRuntim
     ),
     working: [...inOrder.flatMap(({ runtime }) => runtime.working), ...inOrder.map(weightLine)],
   }
-}
-
-function sigmaOf({ seconds: { p10, p90 } }: RangedRuntime): number {
-  return Math.max(repeatSpread, Math.log(p90 / p10) / (2 * p90Deviations))
 }
 
 function weightLine({ runtime: { basis, seconds }, weight }: { runtime: RangedRuntime; weight: number }): Working {

@@ -20,11 +20,13 @@ const forms: readonly RegExp[] = [
   new RegExp(String.raw`(?<y>\d{4})[-/.](?<mo>\d{2})[-/.](?<d>\d{2})[T ,_]{1,2}${time}`, 'd'),
   new RegExp(String.raw`(?<mo>\d{2})/(?<d>\d{2})/(?<y>\d{4})[ ,]{1,2}${time}`, 'd'),
   new RegExp(String.raw`(?<![\d/])(?<mo>\d{2})/(?<d>\d{2})/(?<yy>\d{2}) ${time}`, 'd'),
+  new RegExp(String.raw`(?<![\d-])(?<yy>1[3-9]|[2-9]\d)-(?<mo>\d{2})-(?<d>\d{2}) ${time}`, 'd'),
   new RegExp(
     String.raw`\b(?:[A-Z][a-z]{2},? )?(?<mon>[A-Z][a-z]{2}) +(?<d>\d{1,2}) ${time}(?: (?:[AP]M )?[A-Z]{3,5})? (?<y>\d{4})`,
     'd',
   ),
-  new RegExp(String.raw`\b(?<d>\d{1,2}) (?<mon>[A-Z][a-z]{2}) (?<y>\d{4}) ${time}`, 'd'),
+  new RegExp(String.raw`\b(?<d>\d{1,2})[ -](?<mon>[A-Z][a-z]{2})[ -](?<y>\d{4}) ${time}`, 'd'),
+  new RegExp(String.raw`\b(?<d>\d{1,2})-(?<mon>[A-Z][a-z]{2})-(?<yy>\d{2}) ${time}`, 'd'),
   new RegExp(String.raw`(?<![\d/-])(?<mo>\d{2})[-/](?<d>\d{2}) ${time}`, 'd'),
   new RegExp(String.raw`\b[IWEFC](?<mo>\d{2})(?<d>\d{2}) ${time}`, 'd'),
 ]

@@ -19,4 +19,5 @@ export const commonFigures: readonly FigurePattern[] = [
   { figure: 'globalBatch', pattern: /^\s*train_batch_size['"]?\s*[.=: ]+\s*(\d+)/ },
   { figure: 'stepsTotal', pattern: /Total optimization steps\s*(?:\/[^=:]*)?[=:] ([\d,]+)/i },
   { figure: 'epochsTotal', pattern: /\bNum Epochs = ([\d,]+)/ },
+  { figure: 'epochsTotal', pattern: /\b[Tt]raining for (\d+) epochs\b/ },
 ]

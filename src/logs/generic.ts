@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, pointFields } from './generic-fields.ts'
 import { withFigures } from './generic-figures.ts'
 import { namedColumns } from './generic-tables.ts'
 import { groupedBy } from './grouped.ts'
-import type { CounterUnit, LogReader, LogReading, ProgressPoint } from './log-reader.ts'
+import type { CounterUnit, Figure, LogReader, LogReading, ProgressPoint } from './log-reader.ts'
 import type { LogRecord } from './records.ts'
 import { otherCounts, type Sighting, sightingsOf } from './sightings.ts'
 import { median } from './steady-rate.ts'
@@ -41,7 +41,17 @@ function fromLines(records: readonly LogRecord[]): LogReading | undefined {
   const outer = epochs ?? (inner === undefined ? undefined : outerOf(inner.all, groups))
   const main = inner ?? (epochs !== undefined && isCounter(epochs.all) ? epochs : undefined)
   if (main === undefined) return undefined
-  return readingOf(main.label, main.all, main === epochs ? [] : (outer?.all ?? []), records)
+  const reading = readingOf(main.label, main.all, main === epochs ? [] : (outer?.all ?? []), records)
+  const epochsTotal = epochsNamed(sightings)
+  return epochsTotal === undefined || main === epochs ? reading : { ...reading, figures: { epochsTotal } }
+}
+
+/** The epochs that are planned, where every line that names their number names the same. */
+function epochsNamed(sightings: readonly Sighting[]): Figure | undefined {
+  const epochs = sightings.filter(({ label, total }) => isEpoch(label) && total !== undefined)
+  const last = epochs.at(-1)
+  if (last?.total === undefined || epochs.some(({ total }) => total !== last.total)) return undefined
+  return { value: last.total, line: last.record.line }
 }
 
 /** A counter in the same records that rises just where the main one restarts: its epochs, though nobody calls them so. */
@@ -230,7 +240,7 @@ function firstEpochOf(points: readonly ProgressPoint[]): 0 | 1 | undefined {
 function unitOf(label: string): CounterUnit {
   if (isEpoch(label)) return 'epoch'
   if (/update|optimi/.test(label)) return 'optimizer-step'
-  return label === 'sample' ? 'sample' : 'other'
+  return /^samples?\b/.test(label) ? 'sample' : 'other'
 }
 
 /** Decides what seconds without a name mean: they grow with the counter, or are of a report, or of a step. */

@@ -2,6 +2,7 @@ import { composer } from './composer.ts'
 import { deepspeed } from './deepspeed.ts'
 import { generic } from './generic.ts'
 import { diffusion, huggingface, llamaFactoryJson } from './huggingface.ts'
+import { imageSynthesis } from './image-synthesis.ts'
 import { jax } from './jax.ts'
 import { estimator, keras } from './keras.ts'
 import { languageModels, torchtune } from './language-models.ts'
@@ -12,6 +13,7 @@ import { deviceMonitor, nvidiaSmi, wandb } from './monitoring.ts'
 import { otherPrograms } from './other-programs.ts'
 import { paddle } from './paddle.ts'
 import { programOf } from './program-names.ts'
+import { quantumChemistry } from './quantum-chemistry.ts'
 import { endsOf, type LogBytes, type LogRecord, recordsOf } from './records.ts'
 import { reinforcement, stableBaselines } from './reinforcement.ts'
 import { progressOf, type RunProgress } from './run-progress.ts'
@@ -38,12 +40,14 @@ export const readers: readonly LogReader[] = [
   ...jax,
   ...paddle,
   ...vision,
+  ...imageSynthesis,
   ultralytics,
   keras,
   estimator,
   stableBaselines,
   ...reinforcement,
   ...simulation,
+  ...quantumChemistry,
   ...serving,
   ...otherPrograms,
   lightning,

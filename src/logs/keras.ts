@@ -2,7 +2,7 @@ import { parseClock, parseLength } from './clock.ts'
 import { commonFigures } from './common-figures.ts'
 import { derived, findFigures } from './figures.ts'
 import { lineReader } from './line-format.ts'
-import type { LogReader, LogReading, ProgressPoint } from './log-reader.ts'
+import type { LogReader, LogReading, Pause, ProgressPoint } from './log-reader.ts'
 import type { LogRecord } from './records.ts'
 
 const bar = /^\s*(\d+)\/(\d+|Unknown) (?:\[[=>.]*\]|[━─╺╸╶╴-]+|-)(?: ?- ?|\s)(.*)$/
@@ -17,6 +17,7 @@ interface Epoch {
   /** At its end: seconds it took, validation included. */
   readonly seconds?: number
   readonly secondsPerStep?: number
+  /** Seconds of a step as they stood before validation. */
   readonly running?: number
   readonly isSamples: boolean
   readonly isClosed: boolean
@@ -52,6 +53,7 @@ export const keras: LogReader = {
           epochsDone: { value: last.epoch - (last.isClosed ? 0 : 1), line: last.line },
         }),
       },
+      pauses: epochs.flatMap(validationOf),
       evaluatedAtLine: validated,
       finishedAtLine: isEarly?.line,
     }
@@ -76,27 +78,40 @@ function epochsOf(records: readonly LogRecord[]): readonly Epoch[] {
     const seconds = took === undefined ? undefined : (parseClock(took) ?? parseLength(took))
     const secondsPerStep = speed === null ? undefined : Number(speed[1]) * ({ s: 1, ms: 1e-3 }[speed[2] ?? ''] ?? 1e-6)
     const previous = epochs.at(-1)
+    const isValidated = /\bval_\w+: /.test(rest)
     const epoch: Epoch = {
       ...head,
       line,
       done: Number(done),
       isSamples: isSamples || previous?.isSamples === true,
       isClosed,
-      isValidated: /\bval_\w+: /.test(rest),
+      isValidated,
       ...(total !== 'Unknown' && { length: Number(total) }),
       ...(isClosed && seconds !== undefined && { seconds }),
       ...(secondsPerStep !== undefined && { secondsPerStep }),
+      ...(secondsPerStep !== undefined && !isValidated && { running: secondsPerStep }),
     }
     if (previous?.epoch === head.epoch)
-      epochs[epochs.length - 1] = { ...epoch, isValidated: epoch.isValidated || previous.isValidated }
+      epochs[epochs.length - 1] = {
+        ...epoch,
+        isValidated: isValidated || previous.isValidated,
+        ...(isValidated && previous.running !== undefined && { running: previous.running }),
+      }
     else epochs.push(epoch)
   }
   return epochs
 }
 
-function pointOf({ line, epoch, epochs, length, done, seconds, secondsPerStep, isClosed }: Epoch): ProgressPoint {
+function pointOf(one: Epoch): ProgressPoint {
+  const { line, epoch, epochs, length, done, seconds, secondsPerStep, running, isClosed } = one
   const ofWhole = isClosed && seconds !== undefined && length !== undefined ? seconds / length : undefined
-  return { line, epoch, epochs, step: done, total: length, secondsPerStep: secondsPerStep ?? ofWhole }
+  return { line, epoch, epochs, step: done, total: length, secondsPerStep: running ?? secondsPerStep ?? ofWhole }
+}
+
+/** What an epoch took beyond its steps. */
+function validationOf({ line, done, seconds, running, isValidated }: Epoch): readonly Pause[] {
+  if (!isValidated || seconds === undefined || running === undefined) return []
+  return [{ line, seconds: Math.max(0, seconds - done * running) }]
 }
 
 /** Estimator of TensorFlow 1, and what is built on it: tensor2tensor, BERT, the object detection API. */

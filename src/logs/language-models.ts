@@ -189,6 +189,23 @@ const moddedNanogpt: LineFormat = {
   },
 }
 
+/** OLMo, and OLMo-core, which names the same figures in other words. */
+const olmo: LineFormat = {
+  framework: 'olmo',
+  unit: 'optimizer-step',
+  report: /\[step=(?<step>\d+)\/(?<total>\d+),epoch=\d+/,
+  additions: [
+    /^\s*throughput\/total[_ ]tokens=(?<tokens>[\d,]+)/,
+    /^\s*throughput\/device\/(?:batches_per_second|BPS)=(?<stepsPerSecond>[\d.]+)/,
+    /^\s*gpu_memory\/GPU reserved mem \(GiB\)=(?<gib>[\d.]+)/,
+  ],
+  figures: [
+    { figure: 'peakMemoryBytes', pattern: /^\s*System\/Peak GPU Memory \(MB\)=([\d,]+)/, scale: 1e6, largest: true },
+  ],
+  finished: /\bTraining complete\b/,
+  evaluation: /\[eval_step=|Evaluation complete|^\s*eval\//,
+}
+
 /** Pretraining programs that write a line for each step. */
 export const languageModels: readonly LogReader[] = [
   torchtitan,
@@ -197,6 +214,7 @@ export const languageModels: readonly LogReader[] = [
   buildNanogpt,
   llmC,
   moddedNanogpt,
+  olmo,
 ].map(lineReader)
 
 /** torchtune: a bar for each epoch, whose description holds epoch, step and loss; or lines in its log file. */

@@ -100,31 +100,6 @@ const fastai: LineFormat = {
   evaluation: /^\d+\s+[\d.]+\s+[\d.]+\s.*\d+:\d{2}\s*$/,
 }
 
-const quantumEspresso: LineFormat = {
-  framework: 'quantum-espresso',
-  unit: 'other',
-  sign: /Program PWSCF/,
-  report: /^\s*iteration #\s*(?<step>\d+)/,
-  additions: [/^\s*total cpu time spent up to now is\s+(?<elapsed>[\d.]+) secs/],
-  finished: /JOB DONE\./,
-  figures: [{ figure: 'worldSize', pattern: /running on\s+(\d+) processor/ }],
-  perEpoch: true,
-}
-
-const vasp: LineFormat = {
-  framework: 'vasp',
-  unit: 'other',
-  report: /-+ Iteration\s+(?<epoch>\d+)\(\s*(?<step>\d+)\)\s+-+/,
-  additions: [/^\s*LOOP:\s+cpu time\s+[\d.]+: real time\s+(?<seconds>[\d.]+)/],
-  perEpoch: true,
-  firstEpoch: 1,
-  finished: /General timing and accounting informations/,
-  figures: [
-    { figure: 'elapsedSeconds', pattern: /Elapsed time \(sec\):\s+([\d.]+)/ },
-    { figure: 'worldSize', pattern: /running on\s+(\d+) (?:total cores|mpi-ranks)/ },
-  ],
-}
-
 /** OpenMM's reporter: columns that the user chose. */
 const openmm: LogReader = {
   name: 'openmm',
@@ -173,19 +148,8 @@ const openmm: LogReader = {
 
 /** Programs of which a line or two are all there is to know. */
 export const otherPrograms: readonly LogReader[] = [
-  ...[
-    verl,
-    tensorflowSlim,
-    coqui,
-    xgboost,
-    lightgbm,
-    lightgbmProgram,
-    catboost,
-    dllogger,
-    mnist,
-    fastai,
-    quantumEspresso,
-    vasp,
-  ].map(lineReader),
+  ...[verl, tensorflowSlim, coqui, xgboost, lightgbm, lightgbmProgram, catboost, dllogger, mnist, fastai].map(
+    lineReader,
+  ),
   openmm,
 ]

@@ -1,6 +1,6 @@
 import type { Counted, CountedPoint } from './counted.ts'
 import { derived } from './figures.ts'
-import type { Figure, LogReading } from './log-reader.ts'
+import type { Figure, LogReading, Pause } from './log-reader.ts'
 import { type Interval, median, type SteadyRate, steadyRate } from './steady-rate.ts'
 
 /** How fast a run goes. */
@@ -62,6 +62,7 @@ export function paceOf(reading: LogReading, counted: Counted): Pace {
     elapsedOfCounter: elapsedOfCounter(points),
     pauseShare: pauseShareOf(
       rate === stated && stated !== undefined && stated.pauses.length > 0 ? stated : paused,
+      pauses,
       points,
       secondsPerStep?.value,
     ),
@@ -205,14 +206,18 @@ function elapsedOfCounter(points: readonly CountedPoint[]): number | undefined {
   return isOneEpoch && last.meanSecondsPerStep !== undefined ? last.meanSecondsPerStep * last.done : undefined
 }
 
+/** Pauses that a log states are not in the time between its reports any more. */
 function pauseShareOf(
   rate: SteadyRate | undefined,
+  stated: readonly Pause[],
   points: readonly CountedPoint[],
   secondsPerStep: number | undefined,
 ): number {
-  const done = (points.at(-1)?.done ?? 0) - (points[0]?.done ?? 0)
-  if (rate === undefined || secondsPerStep === undefined || done <= 0) return 0
-  return rate.pauses.reduce((sum, pause) => sum + pause.seconds, 0) / (done * secondsPerStep)
+  const [first] = points
+  const done = (points.at(-1)?.done ?? 0) - (first?.done ?? 0)
+  if (first === undefined || secondsPerStep === undefined || done <= 0) return 0
+  const paused = [...(rate?.pauses ?? []), ...stated.filter(({ line }) => line > first.line)]
+  return paused.reduce((sum, pause) => sum + pause.seconds, 0) / (done * secondsPerStep)
 }
 
 function dataShareOf(points: readonly CountedPoint[]): Figure | undefined {

@@ -134,7 +134,7 @@ const rankMarks: readonly RegExp[] = [
   /^\s*\[pod\/([^\]]+)\]\s*/,
 ]
 /** Of `srun --label`. */
-const bareRank = /^\s*(\d{1,4}): (?=\S)/
+const bareRank = /^\s*(\d{1,4}): (?=.*\S)/
 const rankWithin = /\[RANK:(\d+)\]|\[Rank (\d+)\]/
 
 /** Whether lines that begin with a number and a colon come from ranks: numbers that only rise are a counter's. */

@@ -16,7 +16,8 @@ const labelled = new RegExp(
   String.raw`(?<![\w.])["']?(?<label>${counterWords}|epochs?|ep)s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d|\s*,\s*\d+\s*[\])])(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
   'gi',
 )
-const pairs = /(?<![\w./:-])[[(]?\s*(?<at>\d{1,9})\s?\/\s?(?<total>\d{1,9})(?![\w./-]|:\d|\.\d)/g
+const pairs =
+  /(?<![\w./:-])[[(]?\s*(?<at>\d{1,9})\s?\/\s?(?<total>\d{1,9})(?![\w./-]|:\d|\.\d)(?<samples>\s(?:samples|images|examples|particles|sentences|sequences)\b)?/g
 
 /** Lines that count something else: evaluation, files, downloads, installers. */
 export const otherCounts =
@@ -40,13 +41,15 @@ export function sightingsOf(record: LogRecord): readonly Sighting[] {
   for (const { groups } of text.matchAll(pairs)) {
     const [at, total] = [Number(groups?.['at']), Number(groups?.['total'])]
     if (at > total || total <= 1 || [...found.values()].some(one => one.total === total)) continue
-    found.set(`of ${total}`, { record, label: `of ${total}`, before: '', at, total })
+    const label = groups?.['samples'] === undefined ? `of ${total}` : `samples of ${total}`
+    found.set(label, { record, label, before: '', at, total })
   }
   // `[100] loss=2.1`: the number in front is all there is
   const bare = found.size === 0 ? /(?:^|\]\s)\[(\d{1,9})\]\s+[a-z][\w/.-]*\s*[=:]/i.exec(text) : null
   if (bare !== null) found.set('step', { record, label: 'step', before: '', at: Number(bare[1]) })
-  // `Epoch: [3][10/500]`: the pair is the epoch's own counter, though the word stands before it
+  // `[3/90][10/500]`, `Epoch: [3][10/500]`: the last pair is the epoch's own counter, though the word stands before it
   const nested =
+    /\[\s*(\d+)\s*\/\s*(\d+)\s*\]\s*\[\s*(\d+)\s*\/\s*(\d+)\s*\]/.exec(text) ??
     /\bepoch(?:\s?\(\w+\))?:?\s*\[?\s*(\d+)\s*\]?(?:\s*\/\s*(\d+)\]?)?\s*[,:|]?\s*[[(]\s*(\d+)\s*\/\s*(\d+)/i.exec(text)
   if (nested !== null) {
     found.set('epoch', {
@@ -56,6 +59,7 @@ export function sightingsOf(record: LogRecord): readonly Sighting[] {
       at: Number(nested[1]),
       ...(nested[2] !== undefined && { total: Number(nested[2]) }),
     })
+    found.delete(`of ${Number(nested[2])}`)
     const label = `of ${Number(nested[4])}`
     found.set(label, { record, label, before: '', at: Number(nested[3]), total: Number(nested[4]) })
   }

@@ -1,8 +1,9 @@
 import { secondsPerDay } from '../units.ts'
-import { parseClock } from './clock.ts'
+import { findStamp, parseClock } from './clock.ts'
 import { derived, parseNumber } from './figures.ts'
 import { type LineFormat, lineReader } from './line-format.ts'
 import type { LogReader, ProgressPoint } from './log-reader.ts'
+import { endedAtSeconds } from './outcome.ts'
 import type { LogRecord } from './records.ts'
 
 /** First group of the first record that a pattern finds, as a number, with its line. */
@@ -53,7 +54,7 @@ const gromacs: LogReader = {
       figures: {
         ...(plan !== undefined && { stepsTotal: plan }),
         ...(seconds !== undefined && { secondsPerStep: seconds }),
-        ...(seconds === undefined && { secondsPerStep: rateOfTimeLeft(points) }),
+        ...(seconds === undefined && { secondsPerStep: rateOfTimeLeft(points) ?? rateOfFinish(points, records) }),
         ...(wall !== undefined && { elapsedSeconds: { value: wall, line: performance?.line } }),
         ...(ranks !== undefined && { worldSize: ranks }),
       },
@@ -78,6 +79,20 @@ function rateOfTimeLeft(points: readonly ProgressPoint[]) {
   const late = timed.slice(Math.floor(timed.length / 2)).filter(({ seconds }) => seconds >= 10)
   const last = late.at(-1)
   return last === undefined ? undefined : derived('time left over steps left', last.seconds / last.left)
+}
+
+/** Of a long run it prints when it will be over; the scheduler's stamp tells the time at which it said so last. */
+function rateOfFinish(points: readonly ProgressPoint[], records: readonly LogRecord[]) {
+  const last = points.at(-1)
+  const finish = findStamp(
+    records.find(({ line, text }) => line === last?.line && /will finish/.test(text))?.text ?? '',
+  )
+  const ended = endedAtSeconds(records)
+  if (last?.total === undefined || finish === undefined || ended === undefined) return undefined
+  return derived(
+    'from the end of the job to the finish it foresaw, over steps left',
+    (finish.seconds - ended) / (last.total - last.step),
+  )
 }
 
 /** LAMMPS: a table of what the user chose, and a line after each run. */

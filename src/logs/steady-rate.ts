@@ -98,7 +98,7 @@ function isPause(intervals: readonly Interval[], index: number, usual: number): 
   )
 }
 
-/** The reports behind the last change of level; all where there is none. */
+/** The reports behind the last change of level, of which there may be several; all where there is none. */
 function lastLevel(intervals: readonly Interval[]): readonly Interval[] {
   if (intervals.length < 9) return intervals
   const logs = intervals.map(one => Math.log(perStep(one)))
@@ -117,7 +117,7 @@ function lastLevel(intervals: readonly Interval[]): readonly Interval[] {
     isLong(intervals.slice(best.at)) &&
     // a split of mere noise saves little
     best.cost < 0.75 * whole
-  return isLevel ? intervals.slice(best.at) : intervals
+  return isLevel ? lastLevel(intervals.slice(best.at)) : intervals
 }
 
 /** Of a clock's intervals a level has ten counts at least; a report of its own may stand for any number. */

@@ -1,7 +1,7 @@
 import { parseClock, parseLength } from './clock.ts'
 import { commonFigures } from './common-figures.ts'
 import { findFigures } from './figures.ts'
-import type { LogReader, ProgressPoint } from './log-reader.ts'
+import type { LogReader, Pause, ProgressPoint } from './log-reader.ts'
 import type { LogRecord } from './records.ts'
 
 /** `  1/100   2.1G   1.2 …  640: 100%|███| 16/16 [00:05<00:00, 2.83it/s]`, or the program's own bar `… 16/16 2.8it/s 5.7s`. */
@@ -30,11 +30,20 @@ export const ultralytics: LogReader = {
       firstEpoch: isZeroBased ? 0 : 1,
       bars: true,
       figures,
+      pauses: records.flatMap(record => validationOf(record) ?? []),
       finishedAtLine: end?.line,
       evaluatedAtLine: records.filter(({ text }) => /Box\(P\b|mAP@?\.?50/.test(text)).map(({ line }) => line),
       warnings: early === undefined ? [] : [{ code: 'stopped-early', line: early.line }],
     }
   },
+}
+
+/** The bar of a validation that is over. */
+function validationOf({ text, line }: LogRecord): Pause | undefined {
+  const match = /Box\(P\b.* (\d+)\/\1 (?:\[([\d:]+)<|[\d.]+(?:it\/s|s\/it) ([\d:.]+s?))/.exec(text)
+  const took = match?.[2] ?? match?.[3]
+  const seconds = took === undefined ? undefined : (parseClock(took) ?? parseLength(took))
+  return seconds === undefined ? undefined : { line, seconds }
 }
 
 function pointOf({ text, line }: LogRecord): ProgressPoint | undefined {

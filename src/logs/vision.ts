@@ -186,6 +186,43 @@ const darknet: LineFormat = {
   }),
 }
 
+/** OpenCLIP: the counter is one of samples; the times are those of a batch of all processes. */
+const openClip: LineFormat = {
+  framework: 'open_clip',
+  unit: 'sample',
+  report:
+    /\bTrain Epoch: (?<epoch>\d+) \[\s*(?<step>\d+)\/(?<total>\d+) \(\d+%\)\].*?\bData \(t\): (?<data>[\d.]+) Batch \(t\): (?<seconds>[\d.]+), (?<samplesPerSecond>[\d.]+)\/s/,
+  perEpoch: true,
+  firstEpoch: 0,
+  figures: [
+    { figure: 'epochsTotal', pattern: /\|\s+epochs: (\d+)/ },
+    { figure: 'worldSize', pattern: /\btotal (\d+)\.\s*$/ },
+    { figure: 'worldSize', pattern: /\|\s+world_size: (\d+)/ },
+    { figure: 'microBatch', pattern: /\|\s+batch_size: (\d+)/ },
+    { figure: 'accumulation', pattern: /\|\s+accum_freq: (\d+)/ },
+  ],
+  started: /\bStart epoch 0\b/,
+  evaluation: /\bEval Epoch: |Starting zero-shot/,
+  refine: reading => ofSamples(reading),
+}
+
+/** Times of a batch become those of a sample. */
+function ofSamples(reading: LogReading): LogReading {
+  const points = reading.points.map(point => {
+    const { secondsPerStep = Number.NaN, samplesPerSecond = Number.NaN, dataSeconds = Number.NaN } = point
+    const batch = Math.round(secondsPerStep * samplesPerSecond)
+    return batch > 0
+      ? {
+          ...point,
+          secondsPerStep: secondsPerStep / batch,
+          dataSeconds: dataSeconds / batch,
+          samplesPerSecond: undefined,
+        }
+      : { ...point, secondsPerStep: undefined, dataSeconds: undefined }
+  })
+  return { ...reading, points }
+}
+
 /** Programs that train on images and write a line for each report. */
 export const vision: readonly LogReader[] = [
   timm,
@@ -197,4 +234,5 @@ export const vision: readonly LogReader[] = [
   maskrcnnBenchmark,
   nnunet,
   darknet,
+  openClip,
 ].map(lineReader)

@@ -28,6 +28,11 @@ describe('the steady time of a step', () => {
     })
   })
 
+  test('of many levels the last counts', () => {
+    const levels = [...times(40, 0.012), ...times(40, 0.02), ...times(40, 0.026)]
+    expect(steadyRate(reports(levels))).toMatchObject({ secondsPerStep: 0.026, unsteady: true, fromLine: 81 })
+  })
+
   test('reports that spread widely have their mean', () => {
     const rate = steadyRate(reports(Array.from({ length: 40 }, (_, index) => (index % 4 === 0 ? 3 : 1))))
     // the first report is warm-up; of the other 39, nine take 3 s, which are pauses of three more reports' time

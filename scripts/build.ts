@@ -43,7 +43,7 @@ const lateModules: Readonly<Record<string, string>> = {
   'accounting-schema': join(root, 'src/accounting/schema.ts'),
   'kubernetes-objects-schema': join(root, 'src/accounting/kubernetes-schema.ts'),
   'kept-runs': join(root, 'src/accounting/kept.ts'),
-  learnt: join(root, 'src/learnt.ts'),
+  'past-corrections': join(root, 'src/past-corrections.ts'),
   'past-runs': join(root, 'src/past-runs.ts'),
   yaml: 'yaml',
 }

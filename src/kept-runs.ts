@@ -50,7 +50,7 @@ export function pastFinder(
     })
     return { runs: pastRunsOf(kept, tables.gpus, kept.asker) }
   }
-  const readCorrections = once(async (path: string) => (await import('./learnt.ts')).correctionsIn(path))
+  const readCorrections = once(async (path: string) => (await import('./past-corrections.ts')).correctionsIn(path))
   const runsOf = async (folder: string, jobs: readonly Job[]): Promise<Past> => {
     const file = findUpward(resolve(folder), usualRunsFile) ?? ''
     if (jobs.some(job => job.scheduler === 'kubernetes') && isThere('kubectl') && hasCluster(environment)) {

@@ -1,19 +1,10 @@
-import { GpufareError } from './errors.ts'
 import { maskedName } from './history/names.ts'
 import { LearntLine } from './learnt-schema.ts'
-import { once } from './once.ts'
-import { correctionsOf, type LearntRun } from './runtimes/corrections.ts'
-import type { Corrections } from './runtimes/runtime-model.ts'
+import type { LearntRun } from './runtimes/corrections.ts'
 import { appendLine, parseLine, readLines } from './state-files.ts'
 
 /** Raised when a reader of the old form would misread the new one. */
 const schemaVersion = 1
-
-/** Bytes at the end of the file that a quote looks through, a thousand runs: as many as are read unnoticed. */
-const quotedBytes = 262_144
-
-/** Lines of one job that are checked for a quote: twice the runs that count, since they are kept in the order they were reviewed in. */
-const quotedLines = 40
 
 /** Runs that were quoted and have ended. */
 export interface Learnt {
@@ -26,22 +17,6 @@ export interface Learnt {
 /** Adds runs. Throws GpufareError where they cannot be written. */
 export function keepLearnt(path: string, runs: readonly LearntRun[]): void {
   for (const run of runs) appendLine(path, JSON.stringify({ schemaVersion, ...run }))
-}
-
-/** Corrections for a quote: a file of any size is read in a bounded time, and one that cannot be read stops no quote. */
-export function correctionsIn(path: string): Corrections | undefined {
-  try {
-    const lines = readLines(path, quotedBytes)
-    const runsOf = once((fingerprint: string) => {
-      // Checking a line takes longer than reading it.
-      const own = lines.filter(line => line.includes(fingerprint) || line.includes('"forgotten"')).slice(-quotedLines)
-      return learntIn(own).runs.filter(run => run.fingerprint === fingerprint)
-    })
-    return correctionsOf(runsOf)
-  } catch (error) {
-    if (error instanceof GpufareError) return undefined
-    throw error
-  }
 }
 
 /** All that was learnt; of a file that is not there nothing. Throws GpufareError where it cannot be read. */
@@ -67,7 +42,8 @@ export function forgetLearnt(path: string, wanted: string | undefined, at: strin
   return dropped.length
 }
 
-function learntIn(lines: readonly string[]): Learnt {
+/** What lines of the file say, however few of them. */
+export function learntIn(lines: readonly string[]): Learnt {
   const runs = new Map<string, LearntRun>()
   const forgotten = new Map<string, number>()
   for (const line of lines) {

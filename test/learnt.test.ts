@@ -1,12 +1,9 @@
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { correctionsIn, forgetLearnt, keepLearnt, readLearnt } from '../src/learnt.ts'
+import { GpufareError } from '../src/errors.ts'
+import { forgetLearnt, keepLearnt, readLearnt } from '../src/learnt.ts'
 import type { LearntRun } from '../src/runtimes/corrections.ts'
-import { fingerprintOf } from '../src/runtimes/fingerprint.ts'
-import type { RangedRuntime } from '../src/runtimes/runtime-model.ts'
-import { sourced } from '../src/sourced.ts'
-import { candidateOf, gpuOf, jobOf, machineOf, placementOf } from './builders.ts'
 import { makeFolder } from './folders.ts'
 
 function runOf(key: string, more: Partial<LearntRun> = {}): LearntRun {
@@ -73,32 +70,11 @@ test('a run that is forgotten before it is learnt does not count', () => {
   expect(readLearnt(path).knows(other)).toBe(false)
 })
 
-test('a quote looks through the end of a long file, and none is stopped by one that cannot be read', () => {
-  const declared = { seconds: 3_600 }
-  const job = jobOf({
-    name: 'train.sbatch',
-    declarations: { runtime: sourced(declared, { kind: 'annotation', place: { file: 'train.sbatch' } }) },
-  })
-  const own = runOf('own', { fingerprint: fingerprintOf(job, [], 'declared') ?? '' })
-  const factorIn = (path: string) => {
-    const estimate: RangedRuntime = { basis: 'declared', seconds: { p10: 3_000, p50: 3_600, p90: 4_200 }, working: [] }
-    const candidate = candidateOf(placementOf(machineOf(gpuOf('A'), 8), 8))
-    return correctionsIn(path)?.correct(estimate, job, [], candidate).correction?.factor
-  }
-  const fill = (path: string) =>
-    appendFileSync(path, `${JSON.stringify({ schemaVersion: 1, ...other })}\n`.repeat(2_000))
-  const path = fileWith(own)
-  expect(factorIn(path)).toBeCloseTo(Math.SQRT2, 9)
-  fill(path)
-  expect(factorIn(path)).toBeUndefined()
-  keepLearnt(path, [own])
-  expect(factorIn(path)).toBeCloseTo(Math.SQRT2, 9)
-  forgetLearnt(path, undefined, later)
-  expect(factorIn(path)).toBeUndefined()
-  const folder = join(makeFolder(), 'learnt.jsonl')
-  mkdirSync(folder)
-  expect(factorIn(folder)).toBeUndefined()
-  const empty = join(makeFolder(), 'learnt.jsonl')
-  writeFileSync(empty, '')
-  expect(factorIn(empty)).toBeUndefined()
+test('what cannot be read or written is said', () => {
+  const file = join(makeFolder(), 'gpufare')
+  writeFileSync(file, '')
+  const path = join(file, 'learnt.jsonl')
+  expect(() => readLearnt(path)).toThrow(GpufareError)
+  expect(() => keepLearnt(path, [other])).toThrow(/ENOTDIR|EEXIST/)
+  expect(() => forgetLearnt(path, undefined, later)).toThrow(GpufareError)
 })

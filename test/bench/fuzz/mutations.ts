@@ -1,4 +1,4 @@
-import { isMap, isPair, isScalar, isSeq, type Node, parseAllDocuments, visit } from 'yaml'
+import { type Document, isMap, isPair, isScalar, isSeq, type Node, parseAllDocuments, visit } from 'yaml'
 import type { Random } from './random.ts'
 
 /** One way to spoil a text. It works on the bytes as Latin-1, so that nothing is lost that is no UTF-8. */
@@ -223,11 +223,21 @@ function replaceOne(pattern: RegExp, replacement: (random: Random) => string): M
   }
 }
 
+/** None where a mutation before this one nested the text too deeply. */
+function documentsIn(text: string): readonly Document[] {
+  try {
+    const documents = parseAllDocuments(text, { logLevel: 'silent' })
+    return Array.isArray(documents) ? documents : []
+  } catch (error) {
+    if (error instanceof RangeError) return []
+    throw error
+  }
+}
+
 /** Puts another value in the place of one, or takes it out, or moves another one there. */
 function mutateNode(text: string, random: Random): string {
   // What it writes is UTF-8 again.
-  const documents = parseAllDocuments(Buffer.from(text, 'latin1').toString('utf8'), { logLevel: 'silent' })
-  const list = Array.isArray(documents) ? documents : []
+  const list = documentsIn(Buffer.from(text, 'latin1').toString('utf8'))
   const document = random.pick(list)
   if (document === undefined || list.some(({ errors }) => errors.length > 0)) return text
   const nodes: Node[] = []

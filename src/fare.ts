@@ -92,8 +92,7 @@ export function fareOf(
   const prices = listPrices(tables, preferencesOf(job, config))
   const quote = () => quoteAll(job, workloads, tables, config, past)
   // What is remembered goes by all but the name, which earlier runs are known by.
-  const hasPast =
-    past.runs?.knows(job) === true || past.corrections !== undefined || (past.logs ?? []).length > 0
+  const hasPast = past.runs?.knows(job) === true || past.corrections !== undefined || (past.logs ?? []).length > 0
   const { candidates, quotes, logs } = (hasPast ? undefined : memory)?.recall(job, workloads, config, quote) ?? quote()
   const asWritten = quotes.find(quote => quote.candidate.asRequested)
   const cluster = clusterOf(job, config.clusters)

@@ -9,6 +9,8 @@ export interface Place {
 
 /** One thing wrong at one place: what is wrong, what was seen, what was expected, and what to do about it. */
 export interface Fault {
+  /** What programs tell the kind by, where it is one that a warning could be of. */
+  readonly code?: 'unresolved-template' | 'external-file-missing'
   readonly place: Place
   readonly message: string
   readonly hint?: string

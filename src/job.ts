@@ -121,6 +121,8 @@ export interface Job {
   readonly turns?: Turns
   /** Whether it ends by itself; a Deployment or a notebook does not. */
   readonly endless: boolean
+  /** Something beside its programs ends it once nobody uses it. */
+  readonly endsWhenIdle?: true
   /** What starts all pods of a Kubernetes job together or none; absent = nothing that is known. */
   readonly gang?: Sourced<string>
   /** Account, namespace, QOS and so on: where the question says it goes. */

@@ -54,14 +54,20 @@ function describe({ program, arguments: words }: CommandLine): string {
 }
 
 /** Options by which notebooks and editors end themselves once nobody uses them. */
-const idleOptions = /^--[\w.]*(shutdown_no_activity_timeout|cull_idle_timeout|idle-timeout-seconds)\b/
+const idleOptions = /(?:^|\s)--[\w.]*(shutdown_no_activity_timeout|cull_idle_timeout|idle-timeout-seconds)\b/
+
+/** Whether one of these options stands in a text. */
+export function saysIdleLimit(text: string): boolean {
+  return idleOptions.test(text)
+}
 
 /** Whether a session ends itself once nobody uses it. */
 export function hasIdleLimit(job: Job): boolean {
+  if (job.endsWhenIdle === true) return true
   return job.roles.some(role =>
     role.commandLines.some(
       ({ arguments: words, environment }) =>
-        environment['TMOUT'] !== undefined || words.some(word => idleOptions.test(word.written)),
+        environment['TMOUT'] !== undefined || words.some(word => saysIdleLimit(word.written)),
     ),
   )
 }

@@ -9,6 +9,9 @@ const HIDDEN = 0xe100
 const MARK = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`, 'g')
 const ONLY_MARKS = new RegExp(`^(?:${OPEN}[^${CLOSE}]*${CLOSE})+$`)
 
+/** What every text with an unknown part holds. */
+export const unknownMark = OPEN
+
 /** A mark for what was written. */
 export function unknownText(written: string): string {
   const hidden = Array.from(showText(written), character => {

@@ -33,7 +33,7 @@ export const json: Reporter = {
 
 /** What stands in the place of the report where a manifest or the configuration is wrong: every fault of every file. */
 export function faultsAsJson(faults: readonly Fault[]): string {
-  const errors = faults.map(({ place, message, hint }) => ({ ...place, message, hint }))
+  const errors = faults.map(({ code, place, message, hint }) => ({ code, ...place, message, hint }))
   return visibleJson(JSON.stringify({ schemaVersion, errors }, null, 2))
 }
 
@@ -50,7 +50,7 @@ function jobOf(fare: Fare): object {
     roles: job.roles.map(role => roleOf(role, fare.gpuNames)),
     totals: totalsOf(job),
     session: fare.session,
-    workloads: fare.workloads.map(workloadOf),
+    workloads: fare.workloads.map(workload => workloadOf(workload, job)),
     quotes: fare.quotes.map(quoteOf),
     warnings: fare.warnings,
   }
@@ -105,10 +105,12 @@ function totalsOf(job: Job): object {
   }
 }
 
-function workloadOf(workload: Workload): object {
+function workloadOf(workload: Workload, { roles }: Job): object {
   const { model, parallelism, processes, ...rest } = workload
+  const tasks = roles.find(({ name }) => name === workload.role)?.tasks ?? 1
   return {
     ...rest,
+    runs: workload.repetitions * tasks,
     processes,
     ...(parallelism !== undefined && { parallelism: withDataParallel(parallelism, processes) }),
     ...(model !== undefined && {

@@ -65,7 +65,8 @@ const Workload = z.strictObject({
     .describe('of work that neither trains nor infers: cpu = the GPUs idle, gpu = for a time that no formula gives'),
   place: Place,
   role: z.string(),
-  repetitions: z.number(),
+  repetitions: z.number().describe('times one task makes this run'),
+  runs: z.number().describe('times the whole job makes it: those of all its tasks'),
   conditional: z.boolean(),
   framework: Text.optional(),
   modelName: Text.optional(),
@@ -292,7 +293,19 @@ export type ReportDocument = z.infer<typeof ReportDocument>
 /** What `--format json` prints where nothing can be quoted, with exit code 2. */
 export const FaultsDocument = z.strictObject({
   schemaVersion: z.literal(1),
-  errors: z.array(z.strictObject({ ...Place.shape, message: z.string(), hint: z.string().optional() })).min(1),
+  errors: z
+    .array(
+      z.strictObject({
+        code: z
+          .enum(['unresolved-template', 'external-file-missing'])
+          .optional()
+          .describe('as in warnings; absent for all other faults'),
+        ...Place.shape,
+        message: z.string(),
+        hint: z.string().optional(),
+      }),
+    )
+    .min(1),
 })
 
 /** JSON Schema (draft 2020-12) of `--format json`. */

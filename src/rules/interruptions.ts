@@ -50,7 +50,9 @@ export const spotWithoutCheckpoint: Rule = {
   },
 }
 
+/** Its node labels insist on it, its price is that of spot, or a pool it goes to is. */
 function isOnSpot({ asWritten, roles, cluster, config }: Subject): boolean {
+  if (roles.some(({ pin }) => pin?.spot?.value === true)) return true
   const own = config.clusters.find(({ name }) => name === cluster)
   const pools = own === undefined ? [] : roles.flatMap(role => poolsOf(role, own))
   return asWritten.some(({ tier }) => isSpot(tier)) || pools.some(pool => pool.spot)

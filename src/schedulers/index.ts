@@ -94,7 +94,9 @@ export function describeHandover(handover: Handover): string {
   const { scheduler, manifest, changed } = handover
   const { program, arguments: words, input } = scheduler.submission(placeText(handover).manifest)
   const command = describeCommand(program, words)
-  return input !== undefined && changed ? `${command} < ${writePrivateCopy(manifest)}` : command
+  // What was rendered has no file either.
+  const isMade = changed || manifest.folder !== undefined
+  return input !== undefined && isMade ? `${command} < ${writePrivateCopy(manifest)}` : command
 }
 
 /** Throws where the manifest's options would submit something else than what is quoted. */

@@ -47,11 +47,11 @@ export function pathsOf(words: readonly CommandWord[]): readonly string[] {
 export function runOf(
   { place, repetitions, conditional }: CommandLine,
   purpose: Workload['purpose'],
-  framework: string,
+  framework: string | undefined,
 ): Workload {
   return {
     purpose,
-    framework: sourced(framework, { kind: 'manifest', place }),
+    ...(framework !== undefined && { framework: sourced(framework, { kind: 'manifest', place }) }),
     place,
     role: '',
     repetitions,

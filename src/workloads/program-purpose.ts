@@ -1,7 +1,7 @@
 import type { CommandLine } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
 import type { Workload } from '../workload.ts'
-import { type Flags, findFlag, known, switchFlag } from './flags.ts'
+import { type Flags, findFlag, known, switchFlag, textFlag } from './flags.ts'
 
 /** What a program's name says it does; training is what has a length or a batch and is none of these. */
 const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
@@ -27,7 +27,15 @@ export function purposeOfProgram({ program }: CommandLine, flags: Flags): Worklo
     told !== undefined &&
     /^([a-z]+[_-])?(eval|evaluate|evaluation|test|validate|infer|inference|predict|generate)$/.test(told)
   const name = isTold ? told : baseName(program).replace(/\.py$/, '').toLowerCase()
+  if (/(^|[_.-])bench(mark(ing)?)?([_.-]|$)/.test(name) && asksPublishedModel(flags)) return 'infer'
   return PURPOSES.find(([pattern]) => pattern.test(name))?.[1] ?? 'train'
+}
+
+/** A benchmark that is given a model of the Hugging Face Hub, and nothing to train it for, lets it answer. */
+function asksPublishedModel(flags: Flags): boolean {
+  const model = known(textFlag(flags, ['model', 'model-id', 'model-name', 'model-name-or-path']))?.value ?? ''
+  const trains = ['epochs', 'num-epochs', 'max-steps', 'learning-rate', 'lr', 'num-iters', 'num-batches-per-iter']
+  return /^[\w.-]+\/[\w.-]+$/.test(model) && findFlag(flags, trains) === undefined
 }
 
 /** A program that is called so, or told so, trains, even where nothing says for how long. */

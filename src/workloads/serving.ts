@@ -179,14 +179,15 @@ export const serving: WorkloadReader = {
   read(commandLine, context) {
     const found = engineOf(commandLine)
     if (found === undefined) return undefined
-    const { engine, purpose } = found
+    const { engine } = found
+    const purpose = found.purpose ?? (context.job.endless ? 'serve' : 'infer')
     const { flags, warnings } = configure(engine, commandLine, context.files)
     const modelName = modelOf(engine, flags, commandLine)
     const precision = precisionIn(flags, engine.precision ?? [])
     const quantization = known(textFlag(flags, engine.quantization ?? []))
     const split = splitOf(engine, flags, commandLine, context)
     const workload: Workload = {
-      ...runOf(commandLine, purpose, engine.name),
+      ...runOf(commandLine, purpose, found.isUnnamed ? undefined : engine.name),
       ...withoutAbsent({
         modelName,
         sequenceLength: known(positive(numberFlag(flags, engine.length))),
@@ -200,7 +201,15 @@ export const serving: WorkloadReader = {
   },
 }
 
-function engineOf(commandLine: CommandLine): { engine: Engine; purpose: Workload['purpose'] } | undefined {
+/** The engine that a command line calls, and what it does there; absent where that hangs on whether the job ends. */
+interface FoundEngine {
+  readonly engine: Engine
+  readonly purpose?: Workload['purpose']
+  /** An image of somebody's own, which may hold any engine that takes these options. */
+  readonly isUnnamed?: true
+}
+
+function engineOf(commandLine: CommandLine): FoundEngine | undefined {
   const name = baseName(commandLine.program)
   const command = commandLine.arguments[0]?.text ?? ''
   const image = /^[\w.-]+/.exec(name)?.[0] ?? ''
@@ -214,6 +223,8 @@ function engineOf(commandLine: CommandLine): { engine: Engine; purpose: Workload
     } else if (isImage && !/^[^-]/.test(command)) return { engine, purpose: 'serve' }
   }
   const flags = readFlags(commandLine)
+  const isOptioned = commandLine.launches.length === 0 && commandLine.program.includes('/') && command.startsWith('-')
+  if (isOptioned && hasFlag(flags, VLLM_ONLY)) return { engine: SCRIPT, isUnnamed: true }
   const isScript = /\.py$/.test(name) && hasFlag(flags, VLLM_ONLY) && !hasFlag(flags, ['per-device-train-batch-size'])
   if (!isScript || /train|rl|ppo|grpo/.test(name)) return undefined
   return { engine: SCRIPT, purpose: /eval|test|bench/.test(name) ? 'evaluate' : 'infer' }

@@ -44,6 +44,7 @@ function reportWith(role: object, workload: object = {}, warnings: readonly obje
             place: { file: 'job.sbatch', line: 9 },
             role: 'job',
             repetitions: 1,
+            runs: 1,
             conditional: false,
             ...workload,
           },

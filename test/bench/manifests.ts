@@ -88,7 +88,7 @@ async function work(): Promise<void> {
     const refusal = ExpectedRefusal.safeParse(expected)
     const grade = refusal.success
       ? gradeRefusal(refusal.data, answer, gpus)
-      : gradeAnswer(ExpectedAnswer.parse(expected), answer.report, gpus)
+      : gradeAnswer(ExpectedAnswer.parse(expected), answer.report, gpus, answer.faultCodes)
     graded.push({ name, grade, answer })
   }
 }

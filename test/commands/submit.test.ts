@@ -208,6 +208,15 @@ test('--dry-run prints the command a shell would run, and runs nothing', async (
   expect(calls()).toEqual([])
 })
 
+test('--dry-run leaves what was rendered in a file of its own, so that the command can be run', async () => {
+  const { bin } = pretendSbatch()
+  const quoted = quotedIn(bin)
+  const manifest = { ...quoted.manifest, path: '-', folder: 'overlays/prod' }
+  const { stdout } = await submitWith({ ...quoted, manifest }, { yes: true, dryRun: true })
+  const [, copy = ''] = /^sbatch < (\S+)\n$/.exec(stdout) ?? []
+  expect(readFileSync(copy)).toEqual(Buffer.from(manifest.bytes))
+})
+
 test('--dry-run asks as well', async () => {
   const { bin } = pretendSbatch()
   await expect(submitWith(quotedIn(bin), { dryRun: true }, ['\r'])).rejects.toMatchObject({ exitCode: 4 })

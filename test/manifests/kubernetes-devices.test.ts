@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Role } from '../../src/job.ts'
-import { jobOf, warned } from './kubernetes-texts.ts'
+import { kubernetes } from '../../src/manifests/kubernetes/index.ts'
+import { jobOf, manifestOf, warned } from './kubernetes-texts.ts'
 
 /** A Pod that runs once; `before` are other documents of the file. */
 function podText(container: string, pod = '', annotations = '{}', before = ''): string {
@@ -162,6 +163,18 @@ spec: {selectors: [{cel: {expression: "device.driver == 'gpu.nvidia.com' && devi
 `
     const role = roleOf(claiming(deviceClass + claim('v1', '{name: r, exactly: {deviceClassName: big, count: 4}}')))
     expect([role.gpusPerReplica.value, ...typesOf(role)]).toEqual([4, 'NVIDIA B200'])
+  })
+
+  test('GPUs of a claim that two objects share are there once', () => {
+    const request = claim('v1', '{name: r, exactly: {deviceClassName: gpu.nvidia.com}}', 'ResourceClaim')
+    const sharing = (kind: string) => podText('', `  resourceClaims: [{name: g, ${kind}: c}]`)
+    const gpusOf = (text: string) =>
+      kubernetes.read(manifestOf(text)).flatMap(job => job.roles.map(role => role.gpuCount.value))
+    const both = `${request}${sharing('resourceClaimName')}---\n${sharing('resourceClaimName')}`
+    expect(gpusOf(both)).toEqual([1])
+    const own = request.replace('kind: ResourceClaim', 'kind: ResourceClaimTemplate').replace('spec: ', 'spec: {spec: ')
+    const each = `${own.replace('\n---', '}\n---')}${sharing('resourceClaimTemplateName')}---\n${sharing('resourceClaimTemplateName')}`
+    expect(gpusOf(each)).toEqual([1, 1])
   })
 
   test('channels of a compute domain and watching devices are no GPUs', () => {

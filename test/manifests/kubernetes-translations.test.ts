@@ -244,6 +244,37 @@ test('a manifest that a step creates is a job of its own, with the lines of the 
   expect([job?.kind, job?.roles[0]?.gpuCount.value, job?.place.line]).toEqual(['Job', 2, 13])
 })
 
+test('a manifest that a step creates is read as far as its figures are known', () => {
+  const creating = (gpus: string, name: string) =>
+    workflow(
+      '',
+      `  - name: main
+    inputs: {parameters: [{name: n}]}
+    resource:
+      action: create
+      manifest: |
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: ${name}}
+        spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: x, args: ["{{inputs.parameters.n}}"], resources: {limits: {nvidia.com/gpu: ${gpus}}}}]}}}
+${template('beside', 1)}`,
+    )
+      .replace('entrypoint: main', 'entrypoint: all')
+      .concat(`  - name: all
+    steps: [[{name: a, template: main}], [{name: b, template: beside}]]
+`)
+  const sizes = (text: string) => jobs(text).map(job => [job.kind, job.name, job.roles[0]?.gpuCount.value])
+  expect(sizes(creating('2', 'train-{{workflow.uid}}'))).toEqual([
+    ['Workflow', 'w', 1],
+    ['Job', 'train-{{workflow.uid}}', 2],
+  ])
+  const open = jobs(creating('{{inputs.parameters.n}}', 'train'))
+  expect(open.map(({ kind }) => kind)).toEqual(['Workflow'])
+  expect(open[0]?.warnings.filter(({ code }) => code === 'unresolved-template').map(({ text }) => text)).toEqual([
+    expect.stringContaining('{{inputs.parameters.n}}'),
+  ])
+})
+
 describe('services', () => {
   const cases: readonly [string, string, readonly (readonly unknown[])[], object | undefined][] = [
     [

@@ -170,7 +170,8 @@ spec:
   })
 
   test('GPUs that only an init container uses are idle afterwards', () => {
-    expect(codes(onlyJob(pod(`[${holding('i', 4)}]`, `[${holding('a', 3)}]`)))).toContain('idle-gpus')
+    const idle = onlyJob(pod(`[${holding('i', 4)}]`, `[${holding('a', 3)}]`)).warnings
+    expect(idle.filter(({ code }) => code === 'idle-gpus').map(({ idleGpus }) => idleGpus)).toEqual([1])
     expect(codes(onlyJob(pod(`[${holding('i', 3)}]`, `[${holding('a', 3)}]`)))).not.toContain('idle-gpus')
   })
 
@@ -202,9 +203,9 @@ describe('other devices', () => {
     ['amd.com/gpu', undefined, undefined],
     ['gpu.intel.com/i915', undefined, undefined],
     ['nvidia.com/gpu.shared', { kind: 'time-slice' }, undefined],
-    ['nvidia.com/mig-1g.10gb', { kind: 'mig', profile: '1g.10gb', share: 1 / 7 }, undefined],
-    ['nvidia.com/mig-3g.40gb', { kind: 'mig', profile: '3g.40gb', share: 3 / 7 }, undefined],
-    ['nvidia.com/mig-2g.12gb', { kind: 'mig', profile: '2g.12gb', share: 2 / 4 }, undefined],
+    ['nvidia.com/mig-1g.10gb', { kind: 'mig', profile: '1g.10gb', share: 1 / 7 }, '1g.10gb'],
+    ['nvidia.com/mig-3g.40gb', { kind: 'mig', profile: '3g.40gb', share: 3 / 7 }, '3g.40gb'],
+    ['nvidia.com/mig-2g.12gb', { kind: 'mig', profile: '2g.12gb', share: 2 / 4 }, '2g.12gb'],
     ['nvidia.com/a100', undefined, 'a100'],
     ['nvidia.com/rtxa6000', undefined, 'rtxa6000'],
   ])('%s is a GPU or a part of one', (name, share, type) => {
@@ -672,6 +673,33 @@ describe('templates', () => {
         resources: {limits: {nvidia.com/gpu: 1}}`
     expect(onlyRole(jobWith({ container })).gpuCount.value).toBe(1)
     expect(faultsOf(jobWith({ job: `  parallelism: \${PODS}` }))).toMatch(/\$\{PODS\} \(line 6\).*envsubst/)
+  })
+
+  test.each([
+    ['a variable without braces', withLimit('$GPUS'), /\$\{GPUS\} \(line \d+\)/],
+    ['a blank that a person is to fill in', withLimit('<number of gpus>'), /<number of gpus> \(line \d+\)/],
+    ['a blank for the node', jobWith({ pod: '      nodeSelector: {a: <type>}' }), /<type> \(line 10\)/],
+  ])('%s where a figure hangs on it leaves none', (_, text, message) => {
+    expect(faultsOf(text)).toMatch(message)
+  })
+
+  test('what no figure hangs on may be open, and is named', () => {
+    const job = onlyJob(
+      jobWith({ metadata: `namespace: "\${TEAM}"`, pod: '      serviceAccountName: <account>' }).replace(
+        'example/train:1',
+        '$IMAGE',
+      ),
+    )
+    expect(job.roles[0]?.gpuCount.value).toBe(1)
+    expect(job.warnings.filter(({ code }) => code === 'unresolved-template').map(({ text }) => text)).toEqual([
+      `these have no value yet: \${TEAM} (line 3), <account> (line 10), $IMAGE (line 13)`,
+    ])
+  })
+
+  test('programs see a blank as not known', () => {
+    const container = 'command: [python, train.py, "--model=<your model>", <data>, "a<b"]'
+    const [line] = onlyJob(jobWith({ container })).roles[0]?.commandLines ?? []
+    expect(line?.arguments.map(({ text }) => text)).toEqual([undefined, undefined, 'a<b'])
   })
 })
 

@@ -161,6 +161,28 @@ describe('endless-session', () => {
   })
 })
 
+describe('a notebook of Kubeflow', () => {
+  const policy = { rule: 'endless-session' } as const
+  const notebook = (annotations: string, variables = '') =>
+    fareFrom(`apiVersion: kubeflow.org/v1
+kind: Notebook
+metadata: {name: lab, annotations: {${annotations}}}
+spec: {template: {spec: {containers: [{name: lab, image: x, env: [${variables}], resources: {limits: {nvidia.com/gpu: 1}}}]}}}
+`)
+
+  test('runs over night unless a culler watches it or its server ends itself', () => {
+    expect(rulesIn(policy, notebook('team: vision'))).toEqual(['endless-session'])
+    expect(rulesIn(policy, notebook('notebooks.kubeflow.org/last-activity: "2026-11-01T10:00:00Z"'))).toEqual([])
+    const told = '{name: NOTEBOOK_ARGS, value: "--ServerApp.port=8888 --ServerApp.shutdown_no_activity_timeout=3600"}'
+    expect(rulesIn(policy, notebook('', told))).toEqual([])
+  })
+
+  test('that is stopped says so', () => {
+    const stopped = notebook('kubeflow-resource-stopped: "2026-11-01T10:00:00Z"')
+    expect(stopped.warnings.map(({ code }) => code)).toContain('suspended')
+  })
+})
+
 describe('no-gang', () => {
   const policy = { rule: 'no-gang' } as const
   const job = (workers: number, labels = '', scheduler = '') =>
@@ -200,6 +222,20 @@ describe('spot-without-checkpoint', () => {
   test('finds a job on spot machines that saves nothing', () => {
     expect(rulesIn(policy, script(onSpot))).toEqual(['spot-without-checkpoint'])
     expect(rulesIn(policy, script('-p h100 --gres=gpu:h100:1 -t 60'))).toEqual([])
+  })
+
+  test('node labels that insist on spot are spot machines, wherever they stand', () => {
+    const pod = (label: string) =>
+      fareFrom(`apiVersion: v1
+kind: Pod
+metadata: {name: train}
+spec:
+  restartPolicy: Never
+  nodeSelector: {${label}}
+  containers: [{name: a, image: x, command: [python, train.py], resources: {limits: {nvidia.com/gpu: 1}}}]
+`)
+    expect(rulesIn(policy, pod('karpenter.sh/capacity-type: spot'))).toEqual(['spot-without-checkpoint'])
+    expect(rulesIn(policy, pod('karpenter.sh/capacity-type: on-demand'))).toEqual([])
   })
 
   test.each(['--save_steps 500', '--checkpoint-dir=out', '--resume_from_checkpoint last', 'trainer.save_interval=100'])(

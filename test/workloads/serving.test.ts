@@ -77,6 +77,17 @@ describe('inference engines', () => {
       { gpus: 2 },
     ],
     [
+      'an image of somebody’s own with options of an engine',
+      'docker run --gpus all registry.example/lab/engine:3 --model org/tiny-1b --tensor-parallel-size 2 --dtype half',
+      { purpose: 'infer', framework: undefined, modelName: 'org/tiny-1b', tensor: 2, precision: 'fp16' },
+      { gpus: 2 },
+    ],
+    [
+      'a benchmark of a published model',
+      'python -m bench --model org/tiny-1b --batch-size 4',
+      { purpose: 'infer', modelName: 'org/tiny-1b', globalBatch: 4, steps: undefined },
+    ],
+    [
       'SGLang',
       'python -m sglang.launch_server --model-path tiny-1b --tp 4 --dp 2 --context-length 32768',
       { framework: 'sglang', modelName: 'tiny-1b', tensor: 4, processes: 8, sequenceLength: 32768 },
@@ -118,6 +129,11 @@ describe('inference engines', () => {
     ],
     ['ollama', 'ollama run tiny:1b', { purpose: 'infer', framework: 'ollama', modelName: 'tiny:1b' }],
   ])('%s', (_, script, values, setting) => compare(script, values, setting))
+
+  test('a benchmark that trains a network of its own is no inference', () => {
+    const { workloads } = readScript('python synthetic_benchmark.py --model resnet50 --batch-size 64 --num-iters 10')
+    expect(workloads.filter(({ purpose }) => purpose === 'infer')).toEqual([])
+  })
 
   test('a training script that also generates is no inference', () => {
     const { workloads } = readScript('python train_grpo.py --tensor-parallel-size 2 --epochs 1 --batch-size 4')

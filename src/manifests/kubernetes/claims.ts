@@ -27,6 +27,8 @@ export interface Claims {
   readonly classes: ReadonlyMap<string, KubernetesObject>
   /** Templates that NVIDIA's ComputeDomain makes: network channels, no GPUs. */
   readonly channels: ReadonlySet<string>
+  /** Claims that another object holds already: their devices are counted there. */
+  readonly taken: ReadonlySet<string>
 }
 
 /** Collects what pods may claim. */
@@ -43,7 +45,17 @@ export function findClaims(objects: readonly KubernetesObject[]): Claims {
     templates: named('ResourceClaimTemplate'),
     classes: named('DeviceClass'),
     channels: new Set(channels.filter(name => typeof name === 'string')),
+    taken: new Set(),
   }
+}
+
+/** Names of the claims that an object's pods share with whoever else names them. */
+export function namedClaims(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(namedClaims)
+  if (!isMapping(value)) return []
+  return Object.entries(value).flatMap(([key, inner]) =>
+    key === 'resourceClaimName' && typeof inner === 'string' ? [inner] : namedClaims(inner),
+  )
 }
 
 /** Reads a ResourceClaim or ResourceClaimTemplate of resource.k8s.io v1, v1beta2 or v1beta1; undefined where it asks for devices in another way. */

@@ -61,7 +61,7 @@ function readWords(placed: PlacedContainer, environment: ContainerEnvironment): 
   const wordsOf = (part: 'command' | 'args') =>
     (container[part] ?? []).map((written, index) => {
       const at = [...path, part, index]
-      const text = expandReferences(written, environment)
+      const text = isBlank(written) ? undefined : expandReferences(written, environment)
       return { text, written, place: document.placeOf(at), path: at }
     })
   const words = [...wordsOf('command'), ...wordsOf('args')]
@@ -83,7 +83,8 @@ function readEnvironment(container: Container, surroundings: Surroundings): Cont
   for (const { name, value, valueFrom } of container.env ?? []) {
     const reference = valueFrom?.configMapKeyRef
     const mapped = reference && surroundings.configMaps.get(reference.name ?? '')?.data[reference.key]
-    known.set(name, valueFrom === undefined ? expandReferences(value ?? '', { known, isOpen }) : mapped)
+    const written = value !== undefined && isBlank(value) ? undefined : expandReferences(value ?? '', { known, isOpen })
+    known.set(name, valueFrom === undefined ? written : mapped)
   }
   return { known, isOpen }
 }
@@ -103,6 +104,11 @@ function expandReferences(text: string, environment: ContainerEnvironment): stri
     return reference
   })
   return isKnown ? expanded : undefined
+}
+
+/** `<your-model>`, `--model=<your-model>`: a person is to fill it in. */
+function isBlank(text: string): boolean {
+  return /^(?:--?[\w-]+=)?<[A-Za-z][\w ./-]*>$/.test(text)
 }
 
 interface ShellCall {

@@ -159,7 +159,8 @@ function readClaims({ pod, path, document, surroundings }: PlacedPod): ClaimRead
     .map((claim, index): ClaimReading => {
       const { resourceClaimTemplateName: template, resourceClaimName: own } = claim
       const place = document.placeOf([...path, 'spec', 'resourceClaims', index])
-      if (template !== undefined && claims.channels.has(template)) return { gpus: 0, other: {}, warnings: [] }
+      const isElsewhere = claims.channels.has(template ?? '') || claims.taken.has(own ?? '')
+      if (isElsewhere) return { gpus: 0, other: {}, warnings: [] }
       const object = template === undefined ? claims.claims.get(own ?? '') : claims.templates.get(template)
       const reading = object && readClaim(object, claims)
       if (reading === undefined) {
@@ -182,9 +183,10 @@ function initContainerWarnings(
     (sum, { name }) => sum + beside.reduce((part, container) => part + limitOf(name)(container), 0),
     0,
   )
-  if (steady + sidecars >= reserved) return []
-  const text = `an init container asks for ${reserved} GPUs, the containers after it for ${steady + sidecars}: ${reserved} stay reserved, ${reserved - steady - sidecars} idle`
-  return [{ code: 'idle-gpus', text, place: document.placeOf([...path, 'spec', 'initContainers']) }]
+  const idleGpus = reserved - steady - sidecars
+  if (idleGpus <= 0) return []
+  const text = `an init container asks for ${reserved} GPUs, the containers after it for ${steady + sidecars}: ${reserved} stay reserved, ${idleGpus} idle`
+  return [{ code: 'idle-gpus', text, idleGpus, place: document.placeOf([...path, 'spec', 'initContainers']) }]
 }
 
 function otherWarnings(other: Readonly<Record<string, number>>): readonly Warning[] {

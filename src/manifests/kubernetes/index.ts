@@ -4,12 +4,13 @@ import type { Job, Turns } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
 import type { Warning } from '../../warning.ts'
 import type { ManifestFormat } from '../manifest-format.ts'
+import { namedClaims } from './claims.ts'
 import { readJob } from './jobs.ts'
 import { findKind, KINDS, type Kind } from './kinds.ts'
 import { runsNoPods } from './kinds-without-pods.ts'
 import { readSurroundings, type Surroundings } from './neighbours.ts'
 import { type KubernetesObject, readObjects } from './objects.ts'
-import { explainSyntaxError, refusePlaceholders } from './placeholders.ts'
+import { explainSyntaxError, placeholderWarnings, refusePlaceholders } from './placeholders.ts'
 import { retargetObjects } from './retarget.ts'
 import { isOnlyReferredTo } from './translations/argo/templates.ts'
 import { TRANSLATED_KINDS, translationFor } from './translations/index.ts'
@@ -26,10 +27,12 @@ export const kubernetes: ManifestFormat = {
   },
   read: manifest => {
     const { running, surroundings } = readRunning(manifest)
+    const taken = new Set<string>()
     const readings = running.map(({ object, kind, warnings, turns }) => {
-      const reading = readJob(object, kind, surroundings)
+      const reading = readJob(object, kind, withoutClaims(surroundings, taken))
+      for (const name of namedClaims(object.value)) taken.add(name)
       if ('faults' in reading) return reading
-      const all = [...warnings, ...reading.job.warnings]
+      const all = [...warnings, ...placeholderWarnings(object), ...reading.job.warnings]
       return { job: { ...reading.job, ...(turns !== undefined && { turns }), warnings: all } }
     })
     const faults = readings.flatMap(reading => ('faults' in reading ? reading.faults : []))
@@ -41,6 +44,11 @@ export const kubernetes: ManifestFormat = {
     const { documents, running, surroundings } = readRunning(manifest)
     return retargetObjects(manifest, documents, running, surroundings, target)
   },
+}
+
+/** What of the surroundings is left to an object, where those before it hold claims already. */
+function withoutClaims(surroundings: Surroundings, taken: ReadonlySet<string>): Surroundings {
+  return { ...surroundings, claims: { ...surroundings.claims, taken: new Set(taken) } }
 }
 
 interface RunningObject {

@@ -1,7 +1,9 @@
+import { showText } from '../../bash/text.ts'
 import { type DeclarationEntry, readDeclarations } from '../../declarations.ts'
 import { type DocumentPath, tryCheck, valueAt } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
+import { saysIdleLimit } from '../../sessions.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import { findGang } from './gangs.ts'
 import { type Kind, titleOf } from './kinds.ts'
@@ -48,12 +50,13 @@ export function readJob(
   const gang = findGang(object, kind, metadata.value, roles)
   return {
     job: {
-      name: metadata.value.name ?? metadata.value.generateName ?? object.kind,
+      name: showText(metadata.value.name ?? metadata.value.generateName ?? object.kind),
       scheduler: 'kubernetes',
       kind: titleOf(object),
       place: document.placeOf([...path, 'kind']),
       roles: placePrograms(kind, roles, object).map(role => asRole(role, limit)),
       endless,
+      ...(endsWhenIdle(metadata.value, roles) && { endsWhenIdle: true }),
       ...(gang !== undefined && { gang }),
       destination: destinationOf(metadata.value, placing),
       declarations: declared.declarations,
@@ -109,8 +112,20 @@ function isEndless(kind: Kind, roles: readonly RoleReading[]): boolean {
   )
 }
 
+/** What the culler of Kubeflow's notebook controller writes on each notebook that it watches (kubeflow.org, "Configure Culling for Notebooks"). */
+const CULLED = /^notebooks\.kubeflow\.org\/last[-_]activity(?:[-_]check[-_]timestamp)?$/
+
+/** A culler watches it, or its server is told in a variable to end itself. */
+function endsWhenIdle({ annotations = {} }: Metadata, roles: readonly RoleReading[]): boolean {
+  const variables = roles.flatMap(role => role.pod.spec.containers.flatMap(({ env = [] }) => env))
+  return (
+    Object.keys(annotations).some(key => CULLED.test(key)) || variables.some(({ value }) => saysIdleLimit(value ?? ''))
+  )
+}
+
 function destinationOf(metadata: Metadata, { queue, priority }: Placing): Readonly<Record<string, string>> {
-  return withoutAbsent({ namespace: metadata.namespace, queue: queue?.value, priority: priority?.value })
+  const said = withoutAbsent({ namespace: metadata.namespace, queue: queue?.value, priority: priority?.value })
+  return Object.fromEntries(Object.entries(said).map(([key, value]) => [key, showText(value)]))
 }
 
 type Range = NonNullable<Role['replicaRange']>

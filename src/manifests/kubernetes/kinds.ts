@@ -198,6 +198,8 @@ export const KINDS: readonly Kind[] = [
     kind: 'Notebook',
     roles: [{ at: ['spec'], name: 'notebook', pod: ['template'] }],
     endless: true,
+    // There while it is stopped, with the time of that (notebook-controller, pkg/culler).
+    suspend: ['metadata', 'annotations', 'kubeflow-resource-stopped'],
   },
   service('apps', 'Deployment'),
   service('apps', 'StatefulSet'),

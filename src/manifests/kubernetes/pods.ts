@@ -8,6 +8,7 @@ import { readDevices } from './devices.ts'
 import { readGpuBounds, readGpuType, requiredLabels } from './gpu-type.ts'
 import { readPin } from './pin.ts'
 import { amountOf } from './resource-rules.ts'
+import { largestProfile } from './resources.ts'
 
 /** What one pod asks for and starts. */
 export interface PodReading {
@@ -46,7 +47,7 @@ export function readPod(placed: PlacedPod): PodReading {
   const memoryBytes = readAmount(placed, 'memory')
   return {
     gpus: devices.gpus,
-    gpuType: devices.type ?? type.request,
+    gpuType: devices.type ?? ofSlice(type.request, share, devices.gpus),
     ...(devices.claim === undefined ? {} : { claim: devices.claim }),
     ...(bounds === undefined ? {} : { gpuBounds: bounds }),
     ...(devices.vendor === undefined ? {} : { gpuVendor: devices.vendor }),
@@ -61,6 +62,12 @@ export function readPod(placed: PlacedPod): PodReading {
     commandLines: commands.flatMap(reading => reading.commandLines),
     warnings: [...devices.warnings, ...gateWarnings(placed), ...commands.flatMap(reading => reading.warnings)],
   }
+}
+
+/** Where no label names a type, a MIG profile does: those GPUs that are cut so. Of several, the largest has the fewest. */
+function ofSlice(named: GpuTypeRequest, share: DeviceShare | undefined, { origin }: Sourced<number>): GpuTypeRequest {
+  const largest = named.names.length === 0 && share?.kind === 'mig' ? largestProfile(share) : undefined
+  return largest === undefined ? named : { names: [sourced(largest, origin)], basis: 'label' }
 }
 
 /** Folders that the containers are given; an `emptyDir` and an `ephemeral` volume go with the pod. */

@@ -89,6 +89,15 @@ export function migShare(profile: string): DeviceShare {
   return { kind: 'mig', profile, share: slices / (isA30 ? 4 : 7) }
 }
 
+/** `3g.40gb` of `2x 1g.10gb + 1x 3g.40gb`; undefined where no profile is named. */
+export function largestProfile({ profile = '' }: DeviceShare): string | undefined {
+  const named = Array.from(profile.matchAll(/\d+g\.(\d+)gb/g), ([name, memory]) => ({
+    name,
+    gigabytes: Number(memory),
+  }))
+  return named.toSorted((a, b) => b.gigabytes - a.gigabytes)[0]?.name
+}
+
 /** Resource names that Kubernetes itself defines for containers; every other name needs a domain. */
 export function isNativeResource(name: string): boolean {
   return /^(?:cpu|memory|ephemeral-storage|hugepages-.+)$/.test(name) || /^(?:[\w.-]+\.)?kubernetes\.io\//.test(name)

@@ -10,6 +10,7 @@ import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
 import { type PodReading, readPod } from './pods.ts'
 import { resourceFaults } from './resource-rules.ts'
+import { largestProfile } from './resources.ts'
 import { type Metadata, Pod, WholeNumber } from './schema.ts'
 
 /** A role of an object, found and checked, before the object's own limits are laid over it. */
@@ -288,7 +289,9 @@ function tighterLimit(
 /** What a user has to know about a role before saying yes. */
 export function roleWarnings(role: RoleReading): readonly Warning[] {
   const { reading, name, tasks, concurrentTasks } = role
-  const warnings: Warning[] = [...reading.warnings]
+  const warnings: Warning[] = reading.warnings.map(warning => {
+    return warning.idleGpus === undefined ? warning : { ...warning, idleGpus: warning.idleGpus * role.replicas.value }
+  })
   const { gpuType, share, gpus } = reading
   const place = gpus.origin.kind === 'manifest' ? { place: gpus.origin.place } : {}
   if (tasks > 1) {
@@ -302,7 +305,11 @@ export function roleWarnings(role: RoleReading): readonly Warning[] {
   }
   if (share !== undefined) warnings.push({ code: 'fractional-gpu', text: shareWords(role), ...place })
   const names = gpuType.names.map(gpu => gpu.value).join(', ')
-  if (gpuType.names.length > 1) {
+  if (share?.kind === 'mig' && gpuType.names.every(({ value }) => value === largestProfile(share))) {
+    const profile = share.profile === undefined ? '' : `: ${share.profile}`
+    const text = `${name}: MIG slices of this size exist on several GPU types, and none is named${profile}`
+    warnings.push({ code: 'gpu-type-ambiguous', text, ...place })
+  } else if (gpuType.names.length > 1) {
     warnings.push({ code: 'gpu-type-ambiguous', text: `${name}: any of these GPU types will do: ${names}`, ...place })
   } else if (gpuType.basis === 'partition-hint') {
     warnings.push({
@@ -310,9 +317,6 @@ export function roleWarnings(role: RoleReading): readonly Warning[] {
       text: `${name}: the GPU type ${names} is guessed from a pool's name`,
       ...place,
     })
-  } else if (gpuType.names.length === 0 && share?.kind === 'mig') {
-    const text = `${name}: MIG slices of this size exist on several GPU types, and none is named: ${share.profile}`
-    warnings.push({ code: 'gpu-type-ambiguous', text, ...place })
   } else if (gpuType.names.length === 0) {
     const bounds = boundWords(reading.gpuBounds)
     const text = `${name}: no node label says which GPU type${bounds === '' ? '' : `, only that it ${bounds}`}`

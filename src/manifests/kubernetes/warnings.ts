@@ -125,7 +125,7 @@ function suspendedBy({ document, path, holder }: KubernetesObject, kind: Kind): 
     ...(kind.suspend === undefined ? [] : [[...path, ...kind.suspend]]),
     ...(holder === undefined ? [] : [[...holder.path, 'spec', 'suspend']]),
   ]
-  return paths.find(each => valueAt(document.value, each) === true)
+  return paths.find(each => (valueAt(document.value, each) ?? false) !== false)
 }
 
 /** Pods that hold their GPUs and wait for the others, where nothing starts them together. */

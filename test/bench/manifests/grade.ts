@@ -48,8 +48,13 @@ const knownCodes = new Set(
   ),
 )
 
-/** Holds a report against what is expected; no report says nothing. */
-export function gradeAnswer(expected: ExpectedAnswer, report: ReportDocument | undefined, gpus: readonly Gpu[]): Grade {
+/** Holds a report against what is expected; no report says nothing but the codes of what is wrong. */
+export function gradeAnswer(
+  expected: ExpectedAnswer,
+  report: ReportDocument | undefined,
+  gpus: readonly Gpu[],
+  faultCodes: readonly string[] = [],
+): Grade {
   const jobs = report?.jobs ?? []
   const judge = judgeWith(expected.uncertain === true ? (expected.uncertain_why ?? '') : '')
   const facts = [
@@ -57,12 +62,16 @@ export function gradeAnswer(expected: ExpectedAnswer, report: ReportDocument | u
     ...gradeTotals(expected, jobs, judge),
     ...gradeWorkload(expected, jobs, judge),
   ]
-  return { facts, warnings: gradeWarnings(expected.must_warn ?? [], jobs) }
+  return { facts, warnings: gradeWarnings(expected.must_warn ?? [], jobs, faultCodes) }
 }
 
-function gradeWarnings(wanted: readonly string[], jobs: readonly Job[]): Grade['warnings'] {
+function gradeWarnings(
+  wanted: readonly string[],
+  jobs: readonly Job[],
+  faultCodes: readonly string[],
+): Grade['warnings'] {
   const given = jobs.flatMap(job => job.warnings)
-  const codes = new Set(given.map(warning => warning.code))
+  const codes = new Set([...faultCodes, ...given.map(warning => warning.code)])
   return {
     expected: wanted.length,
     missing: wanted.filter(code => !codes.has(code)),
@@ -175,7 +184,7 @@ function gradeRole(
     told('total_gpus', want.total_gpus, role && heldAtOnce(role)),
     ...gradeType(want, role, told, gpus),
     told('gpu_type_basis', want.gpu_type_basis, plain(basis)),
-    told('gpu_share', want.gpu_share, plain(role?.deviceShare?.share), (a, b) => within(Number(a), Number(b), 0.01)),
+    told('gpu_share', want.gpu_share, plain(role?.deviceShare?.share), sharesOf(role)),
     told('mig_profile', want.mig_profile, plain(role?.deviceShare?.profile)),
     told('cpus', want.cpus, said(role?.cpusPerReplica)),
     told('memory', want.memory, said(role?.memoryBytesPerReplica), agreesInBytes),
@@ -191,6 +200,14 @@ function heldAtOnce({ gpuCount, concurrentTasks }: Role): Said {
 
 function agreesInBytes(want: unknown, got: unknown): boolean {
   return want === got || readQuantity(String(want)) === got
+}
+
+/** Of devices that are not alike a case may give the sum of a pod, the report gives the mean. */
+function sharesOf(role: Role | undefined): Agree {
+  const isMixture = role?.deviceShare?.profile?.includes(' + ') === true
+  const devices = role?.gpusPerReplica.value ?? 1
+  return (want, got) =>
+    within(Number(want), Number(got), 0.01) || (isMixture && within(Number(want), Number(got) * devices, 0.01))
 }
 
 /** The type, or all that will do; a guess counts as one only where the basis says so. */
@@ -267,7 +284,7 @@ function gradeFacts(
 ): Fact[] {
   const model = main?.model
   const split = main?.parallelism?.value
-  const runs = same.reduce((sum, { repetitions }) => sum + repetitions, 0)
+  const runs = same.reduce((sum, each) => sum + each.runs, 0)
   const purpose = want.purpose === undefined || want.purpose === null ? want.purpose : ourPurpose(want.purpose)
   const inBillions = (count: number | undefined): Said | undefined =>
     model && count !== undefined ? said({ ...model, value: count / 1e9 }) : undefined

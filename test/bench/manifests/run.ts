@@ -12,6 +12,8 @@ export interface Answer {
   readonly exitCode: number
   /** Absent where the program refused. */
   readonly report: ReportDocument | undefined
+  /** Of what is wrong, where the program refused. */
+  readonly faultCodes: readonly string[]
   /** Everything that was written, for what a message has to say. */
   readonly text: string
   readonly seconds: number
@@ -44,7 +46,7 @@ export async function estimate(folder: string, file: string, invocation = ''): P
   rmSync(home, { recursive: true, force: true })
   return {
     exitCode,
-    report: reportIn(stdout),
+    ...documentIn(stdout),
     text: stdout + stderr,
     seconds: (performance.now() - start) / 1_000,
     memoryMegabytes: Number(kilobytes) / 1_024,
@@ -55,11 +57,14 @@ async function textOf(stream: unknown): Promise<string> {
   return stream instanceof Readable ? text(stream) : ''
 }
 
-/** The report, which has to be as its schema says; undefined where faults or nothing stand in its place. */
-function reportIn(stdout: string): ReportDocument | undefined {
-  if (stdout.trim() === '') return undefined
+/** The report or the faults in its place, which have to be as their schemas say. */
+function documentIn(stdout: string): Pick<Answer, 'report' | 'faultCodes'> {
+  if (stdout.trim() === '') return { report: undefined, faultCodes: [] }
   const document: unknown = JSON.parse(stdout)
-  return FaultsDocument.safeParse(document).success ? undefined : ReportDocument.parse(document)
+  const faults = FaultsDocument.safeParse(document)
+  return faults.success
+    ? { report: undefined, faultCodes: faults.data.errors.flatMap(({ code }) => code ?? []) }
+    : { report: ReportDocument.parse(document), faultCodes: [] }
 }
 
 /** `TP=2 sbatch --nodes=2 job.sbatch one two`: what is set, what the scheduler and what the script is given. */

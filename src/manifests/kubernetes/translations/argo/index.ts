@@ -1,11 +1,22 @@
+import { unknownMark } from '../../../../bash/text.ts'
 import { type DocumentPath, inWords, isMapping, type Mapping, readYaml, valueAt } from '../../../../document.ts'
 import { type Fault, InputError, NothingToPrice } from '../../../../errors.ts'
 import type { Warning } from '../../../../warning.ts'
 import { type KubernetesObject, readObjects } from '../../objects.ts'
+import { holdsInFigures } from '../../placeholders.ts'
 import { deviceOf } from '../../resources.ts'
 import type { TranslatedRole, Translation } from '../translation.ts'
 import { type FanOut, fanOutOf, holds } from './fan-out.ts'
-import { asText, fill, fillText, itemScope, openPlaceholders, parameterValues, type Scope } from './parameters.ts'
+import {
+  asText,
+  fill,
+  fillText,
+  itemScope,
+  markOpen,
+  openPlaceholders,
+  parameterValues,
+  type Scope,
+} from './parameters.ts'
 import { countPods, heaviest, NOTHING, type Plan } from './plan.ts'
 import { podOf, type TemplatePod } from './pods.ts'
 import { fieldOf, findTemplate, specsOf, type Template, templateOf, type WorkflowSpec } from './templates.ts'
@@ -303,6 +314,7 @@ class Walk {
     if (missing.length > 0) {
       const message = `an unrendered template: ${missing.map(name => `{{${name}}}`).join(', ')} of template ${template.name} ${missing.length === 1 ? 'has' : 'have'} no value`
       const fault: Fault = {
+        code: 'unresolved-template',
         place,
         message,
         hint: 'give each parameter a value in the file; one that a step hands over is known only as it runs',
@@ -332,7 +344,7 @@ class Walk {
     const at = [...holder.path, ...path, 'resource', 'manifest']
     if (typeof resource['manifest'] !== 'string' || !/^(?:create|apply|replace)$/.test(asText(resource['action'])))
       return
-    const text = asText(fill(resource['manifest'], scope))
+    const text = asText(markOpen(fill(resource['manifest'], scope)))
     const firstLine = holder.document.scalarAt(at)?.firstLine ?? 1
     const lines = '\n'.repeat(firstLine - 1)
     const objects = readManifest(`${lines}${text}`, holder.document.file)
@@ -345,8 +357,14 @@ class Walk {
       )
       return
     }
-    this.created.push(...objects)
-    const kinds = objects.map(({ kind }) => kind).join(', ')
+    const sized = objects.filter(({ value }) => !holdsInFigures(value, unknownMark))
+    this.created.push(...sized)
+    if (sized.length < objects.length) {
+      const open = openPlaceholders(fill(resource['manifest'], scope)).map(name => `{{${name}}}`)
+      const text = `${template.name}: what it creates asks for as much as these say when it runs, and is not counted: ${open.join(', ')}`
+      this.warn(template, ['resource'], 'unresolved-template', text)
+    }
+    const kinds = sized.map(({ kind }) => kind).join(', ')
     if (kinds !== '')
       this.warn(template, ['resource'], 'child-jobs', `${template.name} creates ${kinds}, quoted as a job of its own`)
   }

@@ -32,7 +32,8 @@ export function specsOf(object: KubernetesObject, objects: readonly KubernetesOb
   if (holder !== undefined) return [own, { holder, path: ['spec'] }]
   const message = `its steps are those of the WorkflowTemplate ${String(reference['name'])}, which is not in this file`
   const hint = 'put both into one file, or hand over: argo template get NAME -o yaml'
-  throw new NothingToPrice([{ place: object.document.placeOf([...object.path, ...at]), message, hint }], 'template')
+  const place = object.document.placeOf([...object.path, ...at])
+  throw new NothingToPrice([{ code: 'external-file-missing', place, message, hint }], 'template')
 }
 
 /** What the first of several specs that has a field says of it. */

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import { fitsGlob } from './globs.ts'
 
 /** What a file is, as far as a glance tells: a text that a reader of manifests should read, or none. */
-export type Look = 'slurm' | 'kubernetes' | undefined
+export type Look = 'slurm' | 'kubernetes' | 'skypilot' | undefined
 
 /** What is filled in before it is a manifest, and with which command. */
 export interface Unrendered {
@@ -38,11 +38,15 @@ export function isWorthAGlance(path: string, { paths, include }: Selection): boo
   )
 }
 
-/** Whether a text is a batch script, or Kubernetes objects that may ask for accelerators: by these names too. */
+/** Whether a text is a batch script, a SkyPilot task, or Kubernetes objects that may ask for accelerators: by these names too. */
 export function glanceAt(bytes: Uint8Array, resourceNames: readonly string[]): Look {
   const text = glanceText(bytes)
   const head = text.slice(0, headLength)
   if (/^#(?:SBATCH|PBS|GPUFARE)\s/m.test(head) && !/^[ \t]*apiVersion\s*:/m.test(head)) return 'slurm'
+  // Of a task only its accelerators tell it from other lists of resources.
+  if (/^resources[ \t]*:/m.test(text) && /(?:^[ \t]+(?:-[ \t]+)*|[{,][ \t]*)accelerators[ \t]*:/m.test(text)) {
+    return /^[ \t]*apiVersion[ \t]*:/m.test(head) ? undefined : 'skypilot'
+  }
   if (!mentionsAccelerator(text, resourceNames)) return undefined
   return /^[ \t{,-]*["']?apiVersion["']?\s*:/m.test(text) && /["']?\bkind["']?\s*:/.test(text)
     ? 'kubernetes'

@@ -17,3 +17,11 @@ test('an object is told by its first words, also as JSON', () => {
   expect(look('{\n  "apiVersion": "v1", "kind": "Pod", "nvidia.com/gpu": 1}')).toBe('kubernetes')
   expect(look('- apiVersion: v1\n  kind: Pod\n  gpu: 1\n')).toBe('kubernetes')
 })
+
+test('a SkyPilot task is told by its accelerators', () => {
+  const look = (text: string) => glanceAt(Buffer.from(text), [])
+  expect(look('resources:\n  accelerators: A100:8\nrun: python train.py\n')).toBe('skypilot')
+  expect(look('resources: {accelerators: A100:8}\nrun: python train.py\n')).toBe('skypilot')
+  expect(look('resources:\n  any_of:\n    - accelerators: H100:8\nrun: x\n')).toBe('skypilot')
+  expect(look('resources:\n- gpu-job.yaml\n')).toBeUndefined()
+})

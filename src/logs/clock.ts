@@ -17,23 +17,23 @@ export const unknownYear = Date.UTC(1972, 0, 1) / 1000
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const time = String.raw`(?<h>\d{2}):(?<mi>\d{2}):(?<s>\d{2})(?:[.,:](?<f>\d{1,9}))?(?!\d|:\d)`
 const forms: readonly RegExp[] = [
-  new RegExp(String.raw`(?<y>\d{4})[-/.](?<mo>\d{2})[-/.](?<d>\d{2})[T ,_]{1,2}${time}`, 'd'),
-  new RegExp(String.raw`(?<mo>\d{2})/(?<d>\d{2})/(?<y>\d{4})[ ,]{1,2}${time}`, 'd'),
-  new RegExp(String.raw`(?<![\d/])(?<mo>\d{2})/(?<d>\d{2})/(?<yy>\d{2}) ${time}`, 'd'),
-  new RegExp(String.raw`(?<![\d-])(?<yy>1[3-9]|[2-9]\d)-(?<mo>\d{2})-(?<d>\d{2}) ${time}`, 'd'),
+  new RegExp(String.raw`(?<y>\d{4})[-/.](?<mo>\d{2})[-/.](?<d>\d{2})[T ,_]{1,2}${time}`),
+  new RegExp(String.raw`(?<mo>\d{2})/(?<d>\d{2})/(?<y>\d{4})[ ,]{1,2}${time}`),
+  new RegExp(String.raw`(?<![\d/])(?<mo>\d{2})/(?<d>\d{2})/(?<yy>\d{2}) ${time}`),
+  new RegExp(String.raw`(?<![\d-])(?<yy>1[3-9]|[2-9]\d)-(?<mo>\d{2})-(?<d>\d{2}) ${time}`),
   new RegExp(
     String.raw`\b(?:[A-Z][a-z]{2},? )?(?<mon>[A-Z][a-z]{2}) +(?<d>\d{1,2}) ${time}(?: (?:[AP]M )?[A-Z]{3,5})? (?<y>\d{4})`,
-    'd',
   ),
-  new RegExp(String.raw`\b(?<d>\d{1,2})[ -](?<mon>[A-Z][a-z]{2})[ -](?<y>\d{4}) ${time}`, 'd'),
-  new RegExp(String.raw`\b(?<d>\d{1,2})-(?<mon>[A-Z][a-z]{2})-(?<yy>\d{2}) ${time}`, 'd'),
-  new RegExp(String.raw`(?<![\d/-])(?<mo>\d{2})[-/](?<d>\d{2}) ${time}`, 'd'),
-  new RegExp(String.raw`\b[IWEFC](?<mo>\d{2})(?<d>\d{2}) ${time}`, 'd'),
+  new RegExp(String.raw`\b(?<d>\d{1,2})[ -](?<mon>[A-Z][a-z]{2})[ -](?<y>\d{4}) ${time}`),
+  new RegExp(String.raw`\b(?<d>\d{1,2})-(?<mon>[A-Z][a-z]{2})-(?<yy>\d{2}) ${time}`),
+  new RegExp(String.raw`(?<![\d/-])(?<mo>\d{2})[-/](?<d>\d{2}) ${time}`),
+  new RegExp(String.raw`\b[IWEFC](?<mo>\d{2})(?<d>\d{2}) ${time}`),
 ]
-const timeOfDay = new RegExp(String.raw`^\W{0,2}${time}`, 'd')
+const timeOfDay = new RegExp(String.raw`^\W{0,2}${time}`)
 
 /** The first time stamp in a text: of the forms with a date, or a time of day at its very beginning. */
 export function findStamp(text: string): Stamp | undefined {
+  if (!/\d:\d\d:\d\d/.test(text)) return undefined
   for (const form of [...forms, timeOfDay]) {
     const match = form.exec(text)
     const stamp = match === null ? undefined : stampOf(match)
@@ -50,13 +50,12 @@ function stampOf(match: RegExpExecArray): Stamp | undefined {
   const year = y === undefined ? (yy === undefined ? undefined : 2000 + Number(yy)) : Number(y)
   const date = Date.UTC(year ?? 1972, month - 1, day) / 1000
   const fraction = f === undefined ? 0 : Number(`0.${f}`)
-  const [from, to] = match.indices?.[0] ?? [0, 0]
   return {
     seconds: date + Number(h) * secondsPerHour + Number(mi) * secondsPerMinute + Number(s) + fraction,
     hasYear: year !== undefined,
     resolutionSeconds: f === undefined ? 1 : 10 ** -f.length,
-    from,
-    to,
+    from: match.index,
+    to: match.index + match[0].length,
   }
 }
 

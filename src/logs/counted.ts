@@ -1,5 +1,6 @@
 import { groupedBy } from './grouped.ts'
 import type { LogReading, ProgressPoint } from './log-reader.ts'
+import { sampled } from './sample.ts'
 import { median } from './steady-rate.ts'
 
 /** A point with its place in the whole run. */
@@ -28,8 +29,8 @@ export interface Counted {
 export function count(reading: LogReading): Counted {
   const { points, processes } = ofOneProcess(reading)
   const runs = splitRuns(points, reading)
-  const last = runs.at(-1) ?? []
-  const before = runs.at(-2)
+  const last = sampled(runs.at(-1) ?? [], isFall)
+  const before = runs.length < 2 ? undefined : sampled(runs.at(-2) ?? [], isFall)
   const counted = addUpEpochs(reading.bars === true ? behindJump(last) : last, reading)
   return {
     points: counted,
@@ -39,6 +40,10 @@ export function count(reading: LogReading): Counted {
     doneBefore: before === undefined ? undefined : addUpEpochs(before, reading).at(-1)?.done,
     lastLineBefore: before?.at(-1)?.line,
   }
+}
+
+function isFall(point: ProgressPoint, next: ProgressPoint): boolean {
+  return next.step < point.step || next.epoch !== point.epoch
 }
 
 /** A resumed bar begins at 0 and jumps at once to where the run was. */

@@ -62,10 +62,12 @@ function inverse(text: string): number | undefined {
 
 /** What the named groups of a match say of a point. */
 export function groupsOf(groups: Readonly<Record<string, string | undefined>> | undefined): Partial<ProgressPoint> {
-  const meanings = Object.entries(groups ?? {}).map(([name, text]) =>
-    text === undefined ? {} : (groupMeanings[name]?.(text) ?? {}),
-  )
-  return Object.assign({}, ...meanings)
+  const point: Partial<ProgressPoint> = {}
+  for (const name in groups) {
+    const text = groups[name]
+    if (text !== undefined) Object.assign(point, groupMeanings[name]?.(text))
+  }
+  return point
 }
 
 /** What every point of a record has. */

@@ -7,6 +7,7 @@ import { namedColumns } from './generic-tables.ts'
 import { groupedBy } from './grouped.ts'
 import type { CounterUnit, Figure, LogReader, LogReading, ProgressPoint } from './log-reader.ts'
 import type { LogRecord } from './records.ts'
+import { sampled } from './sample.ts'
 import { otherCounts, type Sighting, sightingsOf } from './sightings.ts'
 import { median } from './steady-rate.ts'
 
@@ -127,10 +128,11 @@ function scoreOf({ label, all }: { readonly label: string; readonly all: readonl
 
 function readingOf(
   label: string,
-  all: readonly Sighting[],
+  every: readonly Sighting[],
   epochs: readonly Sighting[],
   records: readonly LogRecord[],
 ): LogReading {
+  const all = sampled(every, (one, next) => next.at < one.at)
   const fields = fieldsAt(all, records)
   const epochAt = epochsAt(all, epochs)
   const raw = all.map((one, index): ProgressPoint & { fields: Fields } => ({

@@ -39,9 +39,11 @@ export function lineReader(format: LineFormat): LogReader {
 export function readLines(format: LineFormat, records: readonly LogRecord[]): LogReading | undefined {
   if (format.sign !== undefined && !records.some(({ text }) => format.sign?.test(text))) return undefined
   const points: ProgressPoint[] = []
+  const others: LogRecord[] = []
   for (const record of records) {
     const match = format.report.exec(record.text)
-    if (match !== null) {
+    if (match === null) others.push(record)
+    else {
       const point = pointOf({ ...groupsOf(match.groups), ...placeOf(record) }, format)
       if (point !== undefined) points.push(point)
       continue
@@ -64,10 +66,10 @@ export function readLines(format: LineFormat, records: readonly LogRecord[]): Lo
     firstEpoch,
     ratesPerDevice,
     remainingOfEpoch,
-    figures: { ...findFigures(records, commonFigures), ...findFigures(records, format.figures ?? []) },
-    finishedAtLine: lastLine(records, format.finished),
+    figures: { ...findFigures(others, commonFigures), ...findFigures(others, format.figures ?? []) },
+    finishedAtLine: lastLine(others, format.finished),
     startedAtLine: records.find(({ text }) => format.started?.test(text))?.line,
-    evaluatedAtLine: linesOf(records, format.evaluation ?? usualEvaluation),
+    evaluatedAtLine: linesOf(others, format.evaluation ?? usualEvaluation),
     ...(warnings !== undefined && { warnings: warnings.map(code => ({ code })) }),
   }
   return format.refine?.(reading, records) ?? reading

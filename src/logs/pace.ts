@@ -36,9 +36,9 @@ const contradiction = 0.25
 
 /** The pace of a counted run: time of a step by the best source there is, and the rates that follow. */
 export function paceOf(reading: LogReading, counted: Counted): Pace {
-  const points = sampled(counted.points)
+  const { points } = counted
   const { figures } = reading
-  const stride = strideOf(counted.points)
+  const stride = strideOf(points)
   const pauses = reading.pauses ?? []
   const stated = steadyRate(statedIntervals(points))
   const clock = steadyRate(clockIntervals(points, pauses))
@@ -75,16 +75,6 @@ export function paceOf(reading: LogReading, counted: Counted): Pace {
     firstDone: first === undefined ? undefined : Math.max(0, first.done - (stride ?? first.done)),
     steps: points.length < 2 ? rate?.steps : (points.at(-1)?.done ?? 0) - (first?.done ?? 0),
   }
-}
-
-/** Of more reports than this every so many are enough for a rate. */
-const enoughReports = 10_000
-
-/** A sample of very many points, of odd stride: with accumulation every second, fourth or eighth report is another kind of step. */
-function sampled(points: readonly CountedPoint[]): readonly CountedPoint[] {
-  const stride = 2 * Math.floor(points.length / (2 * enoughReports)) + 1
-  if (stride === 1) return points
-  return points.filter((point, index) => index % stride === 0 || point.stretch !== points[index + 1]?.stretch)
 }
 
 function apart(one: SteadyRate, other: SteadyRate): number {

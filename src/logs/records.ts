@@ -39,6 +39,8 @@ const invisible = new RegExp(
   'gu',
 )
 
+const hasControls = /[^\P{Cc}\t\n\r]/u
+
 /** The records of a log; those that show nothing are left out. */
 export function recordsOf({ head, tail, linesLeftOut = 0 }: LogBytes): readonly LogRecord[] {
   const records = splitRecords(decode(head), 1)
@@ -89,22 +91,26 @@ function decode(bytes: Uint8Array): string {
 /** No report is longer; container runtimes split lines here as well (Docker's json-file, containerd). */
 const longestText = 16_384
 
+/** Most lines are plain: they are spared the long search. */
+function visible(text: string): string {
+  return hasControls.test(text) ? text.replace(invisible, '') : text
+}
+
 function splitRecords(text: string, firstLine: number): LogRecord[] {
   const records: LogRecord[] = []
   const lines = text.split('\n')
   const marks = marksBareRanks(lines) ? [...rankMarks, bareRank] : rankMarks
   let isRich = false
   lines.forEach((whole, index) => {
-    const pieces = whole.split('\r')
-    pieces.forEach((piece, position) => {
-      const shown = piece.replace(invisible, '')
+    const pieces = whole.split('\r').map(visible)
+    const last = index < lines.length - 1 ? pieces.findLastIndex(piece => piece.trim() !== '') : -1
+    pieces.forEach((shown, position) => {
       if (shown.trim() === '') return
-      const closed =
-        index < lines.length - 1 && pieces.slice(position + 1).every(rest => rest.replace(invisible, '').trim() === '')
+      const closed = position === last
       const record = recordOf(shown.slice(0, longestText), firstLine + index, closed, marks)
       const previous = records.at(-1)
       // rich prints a stamp only where it differs from that of the line before
-      const isIndented = record.timeSeconds === undefined && /^ {11,}\S/.test(shown)
+      const isIndented = record.timeSeconds === undefined && shown.startsWith(' ') && /^ {11,}\S/.test(shown)
       if (!isIndented || previous?.resolutionSeconds !== 1 || !isRich) records.push(record)
       else records.push({ ...record, ...timeOf(previous) })
       isRich = /^\[(?:\d\d\/){2}\d\d \d\d:\d\d:\d\d\] /.test(shown) || (isIndented && isRich)
@@ -146,7 +152,7 @@ function marksBareRanks(lines: readonly string[]): boolean {
 function recordOf(shown: string, line: number, closed: boolean, marks: readonly RegExp[]): LogRecord {
   let rest = shown
   let rank: string | undefined
-  for (const mark of marks) {
+  for (const mark of /^\s*[[(rl\d]/i.test(rest) ? marks : []) {
     const match = mark.exec(rest)
     if (match === null) continue
     rank ??= match[1]

@@ -105,6 +105,7 @@ function figuresOf(run: Run, ending: Ending): Figures {
   const last = counted.points.at(-1)
   const stated = totalOf(run)
   const isFinished = ending.outcome === 'finished'
+  const stamped = stampedOf(run)
   const done: Figure | undefined =
     last === undefined || epochsAreOpen(run) ? undefined : { value: last.done, line: last.line }
   const stepsTotal = stated
@@ -117,8 +118,8 @@ function figuresOf(run: Run, ending: Ending): Figures {
     globalBatch: pace.globalBatch,
     epochsDone: epochsDoneOf(run, isFinished),
     epochsTotal: epochsTotalOf(run),
-    startedToFirstStepSeconds: figures.startedToFirstStepSeconds ?? startUpOf(run),
-    elapsedSeconds: figures.elapsedSeconds ?? elapsedOf(run),
+    startedToFirstStepSeconds: figures.startedToFirstStepSeconds ?? startUpOf(run, stamped),
+    elapsedSeconds: figures.elapsedSeconds ?? elapsedOf(run, stamped),
     remainingSeconds: isFinished
       ? reading.endsWithoutPlan === true
         ? undefined
@@ -184,18 +185,16 @@ function remainingOf(
 const startMarks =
   /Running training|Start(?:ing|ed)? (?:to )?train|begin training|Training starts|Start iterating|^training \.\.\.|Starting trainer|start training|Start(?:ed|ing) (?:the )?(?:optimization|main loop)/i
 
+type Stamped = LogRecord & { readonly timeSeconds: number }
+
 /** Stamped records of the last run. */
-function stampedOf({ records, counted }: Run): readonly (LogRecord & { readonly timeSeconds: number })[] {
+function stampedOf({ records, counted }: Run): readonly Stamped[] {
   const after = counted.lastLineBefore ?? 0
-  return records.filter(
-    (record): record is LogRecord & { readonly timeSeconds: number } =>
-      record.timeSeconds !== undefined && record.line > after,
-  )
+  return records.filter((record): record is Stamped => record.timeSeconds !== undefined && record.line > after)
 }
 
-function startUpOf(run: Run): Figure | undefined {
+function startUpOf(run: Run, stamped: readonly Stamped[]): Figure | undefined {
   const { reading, records, counted, pace } = run
-  const stamped = stampedOf(run)
   const [first] = stamped
   const [point] = counted.points
   if (first === undefined || point === undefined || first.line >= point.line) return undefined
@@ -232,22 +231,23 @@ function startUpOf(run: Run): Figure | undefined {
   )
 }
 
-function elapsedOf(run: Run): Figure | undefined {
+function elapsedOf(run: Run, stamped: readonly Stamped[]): Figure | undefined {
   const { reading, records, counted, pace } = run
-  const stamped = stampedOf(run)
   const points = counted.points
   const [firstPoint] = points
   if (firstPoint === undefined) return undefined
-  const clocks = stamped.map(record => record.timeSeconds)
   const killed = endedAtSeconds(records)
   const mentioned = records
     .filter(
-      ({ text, timeSeconds }) =>
-        timeSeconds === undefined && /\b(job|start|began|begin|launch)/i.test(text) && text.length < 200,
+      ({ line, text, timeSeconds }) =>
+        line < firstPoint.line &&
+        timeSeconds === undefined &&
+        text.length < 200 &&
+        /\b(job|start|began|begin|launch)/i.test(text),
     )
-    .flatMap(({ text, line }) => (line < firstPoint.line ? (findStamp(text)?.seconds ?? []) : []))
-  const start = Math.min(...clocks, ...mentioned)
-  const end = Math.max(...clocks, killed ?? Number.NEGATIVE_INFINITY)
+    .flatMap(({ text }) => findStamp(text)?.seconds ?? [])
+  const start = stamped.reduce((least, { timeSeconds }) => Math.min(least, timeSeconds), Math.min(...mentioned))
+  const end = stamped.reduce((most, { timeSeconds }) => Math.max(most, timeSeconds), killed ?? Number.NEGATIVE_INFINITY)
   const lastStamped = stamped.at(-1)
   const spansRun = (lastStamped !== undefined && lastStamped.line > firstPoint.line) || killed !== undefined
   const byClock = spansRun && end > start ? end - start : undefined
@@ -263,9 +263,10 @@ function elapsedOf(run: Run): Figure | undefined {
 
 function peakMemoryOf({ reading, counted, records }: Run, ending: Ending): Figure | undefined {
   const inUse = ending.code === 'out-of-memory' ? memoryInUse(records) : undefined
+  const after = counted.lastLineBefore ?? 0
   const peaks = [
-    ...counted.points.flatMap(({ memoryBytes, line }) =>
-      memoryBytes === undefined || memoryBytes <= 0 ? [] : [{ value: memoryBytes, line }],
+    ...reading.points.flatMap(({ memoryBytes = 0, line }) =>
+      memoryBytes > 0 && line > after ? [{ value: memoryBytes, line }] : [],
     ),
     ...(reading.figures.peakMemoryBytes === undefined ? [] : [reading.figures.peakMemoryBytes]),
     ...(inUse === undefined ? [] : [inUse]),

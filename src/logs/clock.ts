@@ -31,9 +31,12 @@ const forms: readonly RegExp[] = [
 ]
 const timeOfDay = new RegExp(String.raw`^\W{0,2}${time}`)
 
+/** Of any form: most lines hold no stamp, and a bar's own clock is none. */
+const mayHold = /(?:\d[T ,_]{1,2}|^\W{0,2})\d{2}:\d{2}:\d{2}/
+
 /** The first time stamp in a text: of the forms with a date, or a time of day at its very beginning. */
 export function findStamp(text: string): Stamp | undefined {
-  if (!/\d:\d\d:\d\d/.test(text)) return undefined
+  if (!mayHold.test(text)) return undefined
   for (const form of [...forms, timeOfDay]) {
     const match = form.exec(text)
     const stamp = match === null ? undefined : stampOf(match)

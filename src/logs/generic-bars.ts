@@ -5,6 +5,7 @@ import { pointOfBar } from './huggingface.ts'
 import type { CounterUnit, LogReading, ProgressPoint } from './log-reader.ts'
 import { successBehind } from './outcome.ts'
 import type { LogRecord } from './records.ts'
+import { sampled } from './sample.ts'
 
 /** Bars of programs that nobody knows: the one that runs longest counts, epochs added up where it restarts. */
 export function genericBars(bars: readonly Bar[], records: readonly LogRecord[]): LogReading | undefined {
@@ -19,7 +20,7 @@ export function genericBars(bars: readonly Bar[], records: readonly LogRecord[])
   const last = main?.at(-1)
   if (main === undefined || first === undefined || last === undefined) return undefined
   if (new Set(main.map(bar => bar.done)).size < 2 && (last.elapsedSeconds ?? 0) === 0) return undefined
-  const points = main.map(pointOf)
+  const points = sampled(main, (bar, next) => next.done < bar.done).map(pointOf)
   const restarts = points.filter((point, index) => index > 0 && point.step < (points[index - 1]?.step ?? 0)).length
   const epochs = new Set(points.flatMap(point => point.epoch ?? []))
   const perEpoch = epochs.size > 0 || (restarts > 0 && new Set(points.map(point => point.rank)).size <= 1)
@@ -42,7 +43,9 @@ export function genericBars(bars: readonly Bar[], records: readonly LogRecord[])
     figures: { ...(perEpoch && ended && { epochsTotal: derived('epochs of a run that ended well', stretches) }) },
     endsWithoutPlan: isClosed && success === undefined,
     finishedAtLine: ended ? (success ?? last.record.line) : undefined,
-    evaluatedAtLine: records.flatMap(record => (isEvaluation(parseBar(record)?.label ?? '') ? [record.line] : [])),
+    evaluatedAtLine: records.flatMap(record =>
+      isEvaluation(record.text) && isEvaluation(parseBar(record)?.label ?? '') ? [record.line] : [],
+    ),
   }
 }
 

@@ -40,7 +40,10 @@ const argumentsOf: readonly FigurePattern[] = [
 /** A reading with what the log states beside its counter: arguments, the program's name, evaluations. */
 export function withFigures(reading: LogReading, records: readonly LogRecord[], bars: readonly Bar[]): LogReading {
   const [first] = reading.points
-  const before = records.filter(record => first === undefined || record.line <= first.line)
+  const reportAt = records.findIndex(({ line, text }) => line === first?.line && text === first.text)
+  const before = records.filter((record, index) =>
+    reportAt < 0 ? first === undefined || record.line <= first.line : index <= reportAt,
+  )
   const stated = findFigures(before, [...commonFigures, ...argumentsOf])
   const hasTotal = reading.points.some(point => point.total !== undefined)
   const counted = (reading.points.at(-1)?.step ?? 0) + 1

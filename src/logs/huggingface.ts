@@ -42,6 +42,9 @@ const figurePatterns: readonly FigurePattern[] = [
   { figure: 'accumulation', pattern: /Gradient Accumulation steps = ([\d,]+)/i },
 ]
 
+/** A bar and nothing behind it. */
+const isBar = /\d\/\d+ \[[^\]]*\]\s*$/
+
 /** The Trainer of transformers, and what is built on it. */
 export const huggingface: LogReader = {
   name: 'hf-trainer',
@@ -57,7 +60,12 @@ export const huggingface: LogReader = {
       ({ values }) => values.has('train_runtime') && (values.has('train_loss') || values.has('train_steps_per_second')),
     )
     const evaluations = dictionaries.filter(({ values }) => values.has('eval_runtime'))
-    const stated = withDevices(findFigures(records, figurePatterns))
+    const stated = withDevices(
+      findFigures(
+        records.filter(({ text }) => !isBar.test(text)),
+        figurePatterns,
+      ),
+    )
     const points = bars.length > 0 ? bars.map(pointOfBar) : pointsOfDictionaries(dictionaries, summary)
     const figures = { ...stated, ...(summary !== undefined && summaryFigures(summary, points, stated)) }
     const pauses: readonly Pause[] = evaluations.map(({ record, values }) => ({
@@ -115,8 +123,8 @@ function longestOf(bars: readonly Bar[]): number {
 
 /** A bar of optimizer steps as a point. */
 export function pointOfBar({ record, done, total, elapsedSeconds, secondsPerCount }: Bar): ProgressPoint {
-  const { line, closed, rank } = record
-  return { line, closed, rank, step: done, total, elapsedSeconds, secondsPerStep: secondsPerCount }
+  const { line, closed, rank, text } = record
+  return { line, closed, rank, text, step: done, total, elapsedSeconds, secondsPerStep: secondsPerCount }
 }
 
 /** Without bars there is no counter: steps follow from the summary, time from dictionaries that carry the seconds so far. */

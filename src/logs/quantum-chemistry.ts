@@ -54,5 +54,14 @@ const cp2k: LineFormat = {
   },
 }
 
+/** One energy alone: the steps are those of the electrons. */
+const cp2kEnergy: LineFormat = {
+  ...cp2k,
+  report:
+    /^\s*(?<step>\d+) (?:OT |P_Mix|\w+_?Mix|Broy|Pulay|DIIS|Diag)\S*(?: \S+)?\s+[\d.E+-]+\s+(?<seconds>[\d.]+)\s+[\d.E+-]+\s+-?\d+\.\d+/,
+  additions: [],
+  perEpoch: true,
+}
+
 /** Electronic structure: a step is one of the atoms, or of the electrons. */
-export const quantumChemistry: readonly LogReader[] = [quantumEspresso, vasp, cp2k].map(lineReader)
+export const quantumChemistry: readonly LogReader[] = [quantumEspresso, vasp, cp2k, cp2kEnergy].map(lineReader)

@@ -1,6 +1,7 @@
 import { findStamp } from './clock.ts'
 import type { Ending } from './outcome.ts'
 import { type ProgressWarning, type ProgressWarningCode, usualTexts } from './progress-warning.ts'
+import { endsOf } from './records.ts'
 import type { Figures, Run } from './run.ts'
 
 /** Fewer steps than this are a thin basis for a rate. */
@@ -73,7 +74,7 @@ export function warningsOf(run: Run, ending: Ending, figures: Figures): readonly
       reading.unit !== 'epoch' &&
       reading.unit !== 'other',
   )
-  const hasClock = records.some(
+  const hasClock = endsOf(records).some(
     ({ timeSeconds, text }) => timeSeconds !== undefined || (text.length < 200 && findStamp(text) !== undefined),
   )
   warn(

@@ -59,7 +59,7 @@ export function findCommandLines(
   script: string,
   context: CommandContext,
 ): { commandLines: CommandLine[]; warnings: Warning[]; sources: readonly string[] } {
-  const findings: Findings = { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0 }
+  const findings: Findings = { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0, askedArguments: 0 }
   const given = context.arguments.map((text): Cell => ({ text, place: undefined }))
   const { started, errors, unfollowed, sources } = followScript(script, {
     file: context.file,
@@ -112,7 +112,9 @@ export function peelCommand(words: readonly CommandWord[], context: CommandConte
     background: false,
     folder: '',
   }
-  return mergeRepeated(peelStarted(started, { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0 }, 0))
+  return mergeRepeated(
+    peelStarted(started, { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0, askedArguments: 0 }, 0),
+  )
 }
 
 /** References within a word of an argument vector: the shell's, Kubernetes' `$(NAME)`, a template's. */

@@ -73,6 +73,9 @@ describe('what bash would make of a script', () => {
     ['a length', 'F=abcd\npython t.py ${#F}', ['t.py 4']],
     ['an indirect variable', 'A=B\nB=5\npython t.py ${!A}', ['t.py 5']],
     ['arithmetic', 'A=4\npython t.py $((A * 2 + 1))', ['t.py 9']],
+    ['arithmetic over $names', 'A=4\nB=2\npython t.py $(($A*$B)) $(( ($A + ${B}) / 2 ))', ['t.py 8 3']],
+    ['arithmetic over an argument', 'python t.py $(($1*2))', ['t.py 6'], { arguments: ['3'] }],
+    ['arithmetic over what a command prints', 'python t.py $(($(seq 5 | wc -l) * 2))', ['t.py 10']],
     ['integer division', 'python t.py $((7 / 2))', ['t.py 3']],
     ['arithmetic over something unknown', 'python t.py $((SLURM_NNODES * 2))', ['t.py <$((SLURM_NNODES * 2))>']],
     ['arithmetic by zero is not known', 'A=0\npython t.py $((1 / A))', ['t.py <$((1 / A))>']],
@@ -481,6 +484,21 @@ describe('what the user should know', () => {
     const { commandLines, warnings } = find(script)
     expect(commandLines.map(show)).toEqual(['t.py'])
     expect(warnings.map(warning => warning.code)).toEqual(['unknown-arguments'])
+  })
+
+  test.each([
+    'M=base\nwhile [[ $# -gt 0 ]]; do case $1 in --m) M=$2; shift 2;; esac; done\npython t.py $M',
+    'M=base\nwhile [ -n "$1" ]; do M=$1; shift; done\npython t.py $M',
+    'M=base\nwhile getopts m: option; do M=$OPTARG; done\npython t.py $M',
+    'M=base\nfor each in "$@"; do case $each in m=*) M=${each#m=};; esac; done\npython t.py $M',
+  ])('options of the script’s own are said to be missing: %s', script => {
+    expect(find(script).warnings).toMatchObject([{ code: 'unknown-arguments' }])
+    expect(find(script).commandLines.map(show)).toEqual(['t.py base'])
+    expect(find(script, { arguments: ['x'] }).warnings).toEqual([])
+  })
+
+  test('a loop that reads a file looks for no arguments', () => {
+    expect(find('while read -r line; do python t.py $line; done < list.txt').warnings).toEqual([])
   })
 
   test('a default of a variable that the script sets itself is none', () => {

@@ -1,5 +1,5 @@
 import { words } from '../word-list.ts'
-import { type Cell, type Field, setVariable } from './scope.ts'
+import { type Cell, type Field, noteAsked, setVariable } from './scope.ts'
 import { assign, exportVariable, inputOf, type Outcome, type Shell, SUCCEEDED, UNKNOWN } from './shell.ts'
 import type { Command } from './syntax.ts'
 import { evaluateTestWords } from './tests.ts'
@@ -86,7 +86,10 @@ const unset: Builtin = (words, _, shell) => {
 }
 
 /** Options of the script's own: none where it was given no arguments. */
-const getopts: Builtin = (_, __, shell) => ({ flow: 'next', status: shell.positional?.length ? undefined : false })
+const getopts: Builtin = (_, __, shell) => {
+  noteAsked(shell, '@')
+  return { flow: 'next', status: shell.positional?.length ? undefined : false }
+}
 
 /** Builtins, and functions that software modules define, that change nothing a run depends on. */
 const WITHOUT_EFFECT = words(`

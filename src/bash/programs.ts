@@ -9,6 +9,10 @@ function lines(text: string): string[] {
   return all
 }
 
+function unlines(all: readonly (string | number)[]): string {
+  return all.map(line => `${line}\n`).join('')
+}
+
 /** `-n 3`, `-n3` or `-3`: how many lines; 10 without one. */
 function lineCount(args: readonly string[]): number | undefined {
   const joined = args.join(' ')
@@ -83,7 +87,7 @@ const PRINTING: Readonly<Record<string, Printing>> = {
       return undefined
     const out: number[] = []
     for (let value = from; step > 0 ? value <= to : value >= to; value += step) out.push(value)
-    return out.join('\n')
+    return unlines(out)
   },
   expr: args => calculate(args),
   bc: (_, input) => calculate(input?.replace(/^scale=0;/, '').match(/\d+|[-+*/%]/g) ?? []),
@@ -106,20 +110,20 @@ const PRINTING: Readonly<Record<string, Printing>> = {
   },
   head: (args, input) => {
     const count = lineCount(args)
-    return input === undefined || count === undefined ? undefined : lines(input).slice(0, count).join('\n')
+    return input === undefined || count === undefined ? undefined : unlines(lines(input).slice(0, count))
   },
   tail: (args, input) => {
     const count = lineCount(args)
-    return input === undefined || count === undefined ? undefined : lines(input).slice(-count).join('\n')
+    return input === undefined || count === undefined ? undefined : unlines(lines(input).slice(-count))
   },
   cut: (args, input) => {
     const match = /^(?:-d ?(.) -f ?(\d+)|-f ?(\d+) -d ?(.))$/.exec(args.join(' '))
     const delimiter = match?.[1] ?? match?.[4]
     const field = Number(match?.[2] ?? match?.[3])
     if (input === undefined || delimiter === undefined) return undefined
-    return lines(input)
-      .map(line => (line.includes(delimiter) ? (line.split(delimiter)[field - 1] ?? '') : line))
-      .join('\n')
+    return unlines(
+      lines(input).map(line => (line.includes(delimiter) ? (line.split(delimiter)[field - 1] ?? '') : line)),
+    )
   },
 }
 

@@ -239,6 +239,8 @@ function runCommand(command: CommandNode | CompoundList, shell: Shell): Outcome 
     case 'ArithmeticFor': {
       if (command.initialize !== undefined) evaluateArithmetic(command.initialize, shell)
       const { test, update } = command
+      const pause = test === undefined ? pauseOf(command.body) : undefined
+      if (pause !== undefined) return holdForever(pause, shell)
       return runWhile(
         inner => (test === undefined ? 1 : evaluateArithmetic(test, inner)),
         inner => {
@@ -251,9 +253,13 @@ function runCommand(command: CommandNode | CompoundList, shell: Shell): Outcome 
     }
     case 'While': {
       const wanted = command.kind === 'while'
+      const pause = isConstant(command.clause, wanted) ? pauseOf(command.body) : undefined
+      if (pause !== undefined) return holdForever(pause, shell)
       return runWhile(
         inner => {
+          const askedBefore = inner.findings.askedArguments
           const { status } = runList(command.clause, inner)
+          if (inner.findings.askedArguments > askedBefore) noteOptions(command.pos, shell)
           return typeof status === 'boolean' ? Number(status === wanted) : undefined
         },
         inner => runList(command.body, inner),
@@ -302,6 +308,8 @@ function runIf(ways: readonly Way[], otherwise: CompoundList | undefined, shell:
 function runFor(name: string, words: readonly Word[] | undefined, body: CompoundList, shell: Shell): Outcome {
   const place = shell.script.placeOf(body.pos)
   const fields = words?.flatMap(word => expandWord(word, shell)) ?? shell.positional ?? []
+  const goesOverArguments = words === undefined || words.some(word => /^"?\$[@*]"?$/.test(word.text))
+  if (goesOverArguments && shell.positional === undefined) noteOptions(body.pos, shell)
   const anyValue = { text: unknownText(`$${name}`), place }
   if (fields.some(field => isUnknown(field.text))) {
     setVariable(shell, name, anyValue)
@@ -328,6 +336,42 @@ function runFor(name: string, words: readonly Word[] | undefined, body: Compound
 
 function leaveLoop(outcome: Outcome): Outcome {
   return outcome.flow === 'return' || outcome.flow === 'exit' ? outcome : RAN
+}
+
+/** A loop over the script's own arguments: it has options, and nobody gave any. */
+function noteOptions(position: number, shell: Shell): void {
+  const { missingArguments } = shell.findings
+  if (!missingArguments.has('@')) missingArguments.set('@', shell.script.placeOf(position))
+}
+
+/** `while true`, `while :`, `until false`: the loop has no end of its own. */
+function isConstant(clause: CompoundList, wanted: boolean): boolean {
+  const [only, ...others] = clause.commands.map(({ command }) => command)
+  if (only?.type !== 'Command' || others.length > 0) return false
+  return (wanted ? ['true', ':'] : ['false']).includes(only.name?.value ?? '')
+}
+
+/** The `sleep` of a loop that does nothing else but say or look that all is well. */
+function pauseOf(body: CompoundList): Command | undefined {
+  const commands = body.commands.map(({ command }) => command)
+  const isIdle = commands.every(
+    each => each.type === 'Command' && /^(sleep|echo|printf|date|:|nvidia-smi)$/.test(each.name?.value ?? ''),
+  )
+  return commands.find((each): each is Command => isIdle && each.type === 'Command' && each.name?.value === 'sleep')
+}
+
+/** A loop that only sleeps holds the machine as `sleep infinity` does, and nothing after it is reached. */
+function holdForever(pause: Command, shell: Shell): Outcome {
+  const place = shell.script.placeOf(pause.pos)
+  start(
+    pause,
+    [
+      { text: 'sleep', place },
+      { text: 'infinity', place },
+    ],
+    shell,
+  )
+  return { flow: 'exit', status: undefined }
 }
 
 /** Goes round as long as the condition is known; a loop whose end is not known is one pass that may be made. */

@@ -33,6 +33,8 @@ export interface Findings {
   readonly missingArguments: Map<string, Place>
   /** Tests so far that took for empty what nobody set, and for none the arguments that were not given. */
   assumedEmpty: number
+  /** How often the script's own arguments were looked for, of which none were given. */
+  askedArguments: number
 }
 
 /** What words are expanded with. */
@@ -82,6 +84,11 @@ function findArgument(scope: Scope, number: number): Found {
 /** Whether a name is an argument of the script itself, of which none were given. */
 export function isOwnArgument(scope: Scope, name: string): boolean {
   return scope.positional === undefined && /^([1-9]\d*|[@*#])$/.test(name)
+}
+
+/** Notes that the script looks for arguments of its own. */
+export function noteAsked(scope: Scope, name: string): void {
+  if (isOwnArgument(scope, name)) scope.findings.askedArguments++
 }
 
 /** Cells of `${name[@]}`, `$@` or `$*`; undefined where they cannot be known. */

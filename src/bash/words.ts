@@ -7,6 +7,7 @@ import {
   findCell,
   findCells,
   isOwnArgument,
+  noteAsked,
   type Scope,
   setVariable,
 } from './scope.ts'
@@ -229,11 +230,13 @@ function expandVariable(
   }
   if (name === '#') {
     if (scope.positional === undefined) scope.findings.assumedEmpty++
+    noteAsked(scope, name)
     return [pieceOf(String(scope.positional?.length ?? 0), quoted)]
   }
   const found = findCell(scope, name, key === undefined ? '0' : arrayIndex(key, scope))
   if (found === 'unset' && unset === 'empty' && !scope.mayBeSet) {
     scope.findings.assumedEmpty++
+    noteAsked(scope, name)
     return quoted ? [pieceOf('', quoted)] : []
   }
   if (found === 'unset' || found === 'unknown') {
@@ -274,6 +277,7 @@ function expandParameter(part: ParameterExpansion, scope: Scope, quoted: boolean
   if (operation.type === 'Default') return expandDefault(part, found, scope, quoted)
   if (found === 'unset' && unset === 'empty' && !scope.mayBeSet) {
     scope.findings.assumedEmpty++
+    noteAsked(scope, name)
     return one('')
   }
   if (found === 'unset' || found === 'unknown' || !isKnown(found.text) || !isShort(found.text)) return one(undefined)
@@ -391,7 +395,7 @@ function replacePattern(
 }
 
 /** What a command substitution prints, or a mark. */
-function captureOutput(part: CommandExpansion, scope: Scope): string {
+function captureOutput(part: Pick<CommandExpansion, 'text' | 'script' | 'pos'>, scope: Scope): string {
   const unknown = unknownText(part.text)
   const [statement, ...more] = part.script?.commands ?? []
   if (statement === undefined || more.length > 0) return unknown
@@ -478,6 +482,8 @@ export function evaluateArithmetic(expression: ArithmeticExpression, scope: Scop
         expression.parts === undefined ? expression.value : expandText(expression.parts, scope),
         scope,
       )
+    case 'ArithmeticCommandExpansion':
+      return arithmeticWord(captureOutput(expression, scope), scope)
     case 'ArithmeticGroup':
       return evaluateArithmetic(expression.expression, scope)
     case 'ArithmeticTernary': {
@@ -536,7 +542,8 @@ export function arithmeticWord(word: string, scope: Scope, depth = 0): number | 
   if (/^0x[\da-f]+$/i.test(text)) return Number(text)
   const based = /^(\d+)#(\w+)$/.exec(text)
   if (based?.[2] !== undefined) return Number.parseInt(based[2], Number(based[1]))
-  const name = /^(\w+)(?:\[(\w+)\])?$/.exec(text)
+  // `$1` is an argument, 1 a number; `$name` and `name` are the same.
+  const name = /^\$?(\w+)(?:\[(\w+)\])?$/.exec(text)
   if (name?.[1] === undefined || depth > 8) return undefined
   const found = findCell(scope, name[1], name[2] === undefined ? '0' : arrayIndex(name[2], scope))
   return typeof found === 'object' ? arithmeticWord(found.text, scope, depth + 1) : undefined

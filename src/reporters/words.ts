@@ -55,7 +55,8 @@ export function describeWorkload(workload: Workload): string {
 
 function nameOfWork({ purpose, device, framework }: Workload): string {
   if (device === 'cpu') return 'work for CPUs'
-  return (purpose === 'other' ? framework?.value : undefined) ?? 'a model that is not named'
+  if (purpose === 'other') return framework?.value ?? 'a step that is no training'
+  return 'a model that is not named'
 }
 
 function amountOfWork(workload: Workload): string | undefined {

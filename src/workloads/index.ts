@@ -42,6 +42,7 @@ import {
 import { explainPublicData, withPublicData } from './public-data.ts'
 import { pytorch } from './pytorch.ts'
 import { scientific } from './scientific.ts'
+import { asServed, servedAlone } from './served.ts'
 import { serving } from './serving.ts'
 import { speech } from './speech.ts'
 import { tensorflow } from './tensorflow.ts'
@@ -139,8 +140,9 @@ export function readWorkloads(
     const resolved = resolveModel(declared, job.declarations, isPart ? noModels : models)
     return deriveValues(withPublicData(resolved, reading, commandLine, datasets), reading.notDerived ?? [])
   })
-  const merged = mergeSame(completed, read)
-  const workloads = merged.length > 0 ? merged : declaredAlone(job, models)
+  const merged = mergeSame(completed, read).map(workload => asServed(workload, job, models))
+  const found = [...merged, ...servedAlone(job, merged, models)]
+  const workloads = found.length > 0 ? found : declaredAlone(job, models)
   const warnings = [
     ...explainMissingFiles(runs, read, files),
     ...read.flatMap(({ reading }) => reading.warnings),
@@ -372,9 +374,9 @@ function explainIgnorance(
   workloads: readonly Workload[],
 ): Warning[] {
   const hasGpus = job.roles.some(role => role.gpuCount.value > 0)
-  const isUnderstood = workloads.some(({ device }) => device !== 'cpu')
+  const isUnderstood = workloads.some(workload => workload.device !== 'cpu' && !isOnlyNamed(workload))
   if (!hasGpus || job.endless || isUnderstood || job.declarations.runtime !== undefined) return []
-  const understood = read.map(commandOf)
+  const understood = read.filter(({ reading }) => !isOnlyNamed(reading.workload)).map(commandOf)
   const working = runs.map(commandOf).filter(line => !understood.includes(line) && !isErrand(line))
   if (understood.length > 0 && working.length === 0) return []
   const unread = working.find(({ launches }) => launches.length > 0) ?? working.at(-1)
@@ -384,6 +386,11 @@ function explainIgnorance(
   }
   const text = `gpufare cannot read what \`${abbreviate(unread)}\` computes`
   return [{ code: 'no-training-facts', text, place: unread.place }]
+}
+
+/** A step of which nothing but its program's name says that it is no training. */
+function isOnlyNamed({ purpose, framework, device }: Workload): boolean {
+  return purpose === 'other' && framework === undefined && device === undefined
 }
 
 function isErrand({ program }: CommandLine): boolean {

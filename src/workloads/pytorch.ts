@@ -143,8 +143,11 @@ export const pytorch: WorkloadReader = {
     const hasLength = known(given.steps) !== undefined || epochs !== undefined
     const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)
     const saysTraining = !isImage && isCalledTraining(commandLine, typed)
-    if (purpose === 'other' || (purpose === 'train' && !hasLength && !saysTraining && (!hasBatch || isImage)))
-      return undefined
+    if (purpose === 'other') {
+      const { place, repetitions, conditional } = commandLine
+      return { workload: { purpose, place, role: '', repetitions, conditional }, warnings: [] }
+    }
+    if (purpose === 'train' && !hasLength && !saysTraining && (!hasBatch || isImage)) return undefined
     const isLightning = usesLightning(flags)
     const { processes, warnings } = processesOf(isLightning ? flags : typed, commandLine, context, isLightning)
     const framework = frameworkOf(isLightning ? flags : typed, commandLine, isLightning, program)

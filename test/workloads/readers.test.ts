@@ -479,13 +479,24 @@ describe('any Python program', () => {
   test.each([
     ['nothing known', 'python main.py --config $1 --seed 3'],
     ['a line of Python', 'python -c "print(1)" --epochs 3'],
-    ['scores', 'python score_all.py --epochs 3'],
     ['copies and installations', 'pip install -r r.txt\nnvidia-smi\nmkdir -p out\nmodule load cuda\ncp a b'],
     ['no Python', './simulate --steps 1000'],
   ])('%s is no run', (_, script) => {
     const { workloads, warnings } = readScript(script)
     expect(workloads).toEqual([])
     expect(warnings.map(warning => warning.code)).toEqual(['no-training-facts'])
+  })
+
+  test('what is called scoring is no training, and alone it says nothing of the cost', () => {
+    const { workloads, warnings } = readScript('python score_all.py --epochs 3')
+    expect(workloads).toMatchObject([{ purpose: 'other' }])
+    expect(workloads[0]).not.toHaveProperty('epochs')
+    expect(warnings.map(warning => warning.code)).toEqual(['no-training-facts'])
+  })
+
+  test('a step besides training is told', () => {
+    const { workloads } = readScript('python train.py --epochs 3\npython merge_results.py --in out')
+    expect(workloads.map(({ purpose }) => purpose)).toEqual(['train', 'other'])
   })
 
   test('nodes that the program is told and nodes that are requested are both named', () => {

@@ -22,7 +22,7 @@ export function findChildScripts(manifest: Manifest): readonly ChildScript[] {
       manifest.scriptArguments.length === 0
         ? undefined
         : manifest.scriptArguments.map(text => ({ text, place: undefined })),
-    findings: { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0 },
+    findings: { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0, askedArguments: 0 },
   })
   return started.flatMap(command => {
     const [program, ...options] = command.words.map(word => showText(word.text))

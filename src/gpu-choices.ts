@@ -54,7 +54,7 @@ export function namedGpus(job: Job, gpus: readonly Gpu[], prices: PriceList): Re
     written.map(name => {
       const common = commonGpuNames(name, gpus)
       const machine = common.length > 0 ? undefined : prices.machinesNamed(name)[0]
-      return [name, machine === undefined ? common : [machine.gpu.name]]
+      return [name, machine === undefined ? common : commonGpuNames(machine.gpu.name, gpus)]
     }),
   )
 }

@@ -53,6 +53,14 @@ export interface Pin {
   readonly spot?: Sourced<boolean>
 }
 
+/** A model that the object itself says it answers with, whichever program does it; what is absent is not said. */
+export interface ServedModel {
+  readonly place: Place
+  readonly modelName?: Sourced<string>
+  readonly framework?: Sourced<string>
+  readonly tensorParallel?: Sourced<number>
+}
+
 /** A folder that a pod is given beside its own. */
 export interface MountedFolder {
   readonly path: string
@@ -82,6 +90,7 @@ export interface Role {
   readonly exclusive: boolean
   /** Partition, node pool, queue: where it would run. */
   readonly partitions: readonly Sourced<string>[]
+  readonly serves?: ServedModel
   /** Volumes of a pod by their paths in it; those that are lost with the pod (`emptyDir`) say so. */
   readonly mountedFolders?: readonly MountedFolder[]
   /** Programs this role starts, in the order of the script. */

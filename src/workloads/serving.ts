@@ -1,5 +1,6 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
+import { imageName, SERVING_IMAGES } from '../serving-images.ts'
 import { type Origin, type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import { words } from '../word-list.ts'
 import type { Parallelism, Precision, Workload } from '../workload.ts'
@@ -71,16 +72,26 @@ const ENGINES: readonly Engine[] = [
   {
     ...VLLM,
     programs: ['vllm.entrypoints.openai.api_server', 'vllm.entrypoints.api_server', 'fastchat.serve.vllm_worker'],
-    images: /^(vllm-openai|vllm)$/,
+    images: SERVING_IMAGES.vllm,
     model: ['model', 'model-path'],
   },
   { ...VLLM, programs: ['vllm.entrypoints.openai.run_batch'], purpose: 'infer' },
+  // NVIDIA Dynamo's workers take the engine's own options (components/src/dynamo).
+  { ...VLLM, programs: ['dynamo.vllm'] },
+  // KServe's server for Hugging Face models hands what it does not know itself to vLLM (python/huggingfaceserver).
+  {
+    ...VLLM,
+    name: 'huggingfaceserver',
+    programs: ['huggingfaceserver'],
+    images: SERVING_IMAGES.huggingfaceserver,
+    model: ['model-id'],
+  },
   // TRL's server for the samples of its trainers, on GPUs of its own.
   { ...VLLM, programs: ['trl', 'trl.scripts.vllm_serve'], commands: { 'vllm-serve': 'serve' } },
   {
     name: 'sglang',
-    programs: ['sglang.launch_server', 'sglang_router.launch_server'],
-    images: /^sglang$/,
+    programs: ['sglang.launch_server', 'sglang_router.launch_server', 'dynamo.sglang', 'dynamo.sglang.worker'],
+    images: SERVING_IMAGES.sglang,
     model: ['model-path', 'model'],
     length: ['context-length'],
     degrees: {
@@ -94,7 +105,7 @@ const ENGINES: readonly Engine[] = [
   {
     name: 'tgi',
     programs: ['text-generation-launcher'],
-    images: /^text-generation-inference$/,
+    images: SERVING_IMAGES.tgi,
     model: ['model-id'],
     length: ['max-total-tokens'],
     degrees: { tensor: ['num-shard'] },
@@ -117,6 +128,13 @@ const ENGINES: readonly Engine[] = [
     length: ['max-seq-len'],
     degrees: { tensor: ['tp-size'], pipeline: ['pp-size'] },
   },
+  {
+    name: 'tensorrt-llm',
+    programs: ['dynamo.trtllm'],
+    model: ['model-path'],
+    length: ['max-seq-len'],
+    degrees: { tensor: ['tensor-parallel-size'], pipeline: ['pipeline-parallel-size'] },
+  },
   { name: 'triton', programs: ['tritonserver'], model: [], length: [], degrees: {} },
   {
     name: 'lmdeploy',
@@ -131,7 +149,7 @@ const ENGINES: readonly Engine[] = [
   {
     name: 'llama.cpp',
     programs: ['llama-server', 'llama_cpp.server'],
-    images: /^llama\.cpp$/,
+    images: SERVING_IMAGES['llama.cpp'],
     model: ['m', 'model', 'hf', 'hfr', 'hf-repo'],
     length: ['c', 'ctx-size', 'n-ctx'],
     degrees: {},
@@ -147,7 +165,7 @@ const ENGINES: readonly Engine[] = [
   {
     name: 'ollama',
     programs: ['ollama'],
-    images: /^ollama$/,
+    images: SERVING_IMAGES.ollama,
     commands: { serve: 'serve', run: 'infer' },
     model: [],
     modelStands: true,
@@ -212,7 +230,7 @@ interface FoundEngine {
 function engineOf(commandLine: CommandLine): FoundEngine | undefined {
   const name = baseName(commandLine.program)
   const command = commandLine.arguments[0]?.text ?? ''
-  const image = /^[\w.-]+/.exec(name)?.[0] ?? ''
+  const image = imageName(commandLine.program)
   for (const engine of ENGINES) {
     const isProgram = engine.programs.includes(name)
     // An image that is given only options runs its own program.

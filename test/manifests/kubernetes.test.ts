@@ -771,6 +771,32 @@ describe('programs', () => {
     ])
   })
 
+  test.each([
+    ['by its path', 'python train.py --config /cfg/a.yaml', ''],
+    ['from where the container works', 'python train.py --config a.yaml', 'workingDir: /cfg\n        '],
+  ])('files of a ConfigMap in the same file are known %s', (_, command, beside) => {
+    const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: code}\ndata: {a.yaml: "epochs: 7"}\n---\n'
+    const volumes = (volume: string) => `      volumes: [{name: v, ${volume}}]`
+    const container = `${beside}command: ${JSON.stringify(command.split(' '))}\n        volumeMounts: [{name: v, mountPath: /cfg}]`
+    for (const volume of ['configMap: {name: code}', 'projected: {sources: [{configMap: {name: code}}]}']) {
+      const [line] = onlyJob(map + jobWith({ container, pod: volumes(volume) })).roles[0]?.commandLines ?? []
+      expect(line?.writtenFiles.get(command.split(' ')[3] ?? '')).toBe('epochs: 7')
+    }
+    const [other] =
+      onlyJob(map + jobWith({ container, pod: volumes('configMap: {name: other}') })).roles[0]?.commandLines ?? []
+    expect(other?.writtenFiles.size).toBe(0)
+  })
+
+  test('an image that serves as it is needs no command, others say nothing', () => {
+    const served = jobWith({ container: 'env: [{name: MODEL_ID, value: org/tiny}]' })
+    const program = (image: string) =>
+      onlyJob(served.replace('example/train:1', image)).roles[0]?.commandLines.map(line => line.program)
+    expect(program('ghcr.io/huggingface/text-generation-inference:2.4')).toEqual([
+      'ghcr.io/huggingface/text-generation-inference:2.4',
+    ])
+    expect(program('registry.example/lab/fit:2')).toEqual([])
+  })
+
   test('variables and scripts of a ConfigMap in the same file are known', () => {
     const config = `apiVersion: v1
 kind: ConfigMap

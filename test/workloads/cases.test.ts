@@ -61,7 +61,7 @@ function readExpected(name: string): Expected {
 }
 
 /** What was read, in the words of expected.yaml. */
-function factsOf(workload: Workload): Facts {
+function factsOf(workload: Workload, tasks: number): Facts {
   const split = workload.parallelism?.value
   const ranks = workload.processes?.value
   return {
@@ -80,7 +80,7 @@ function factsOf(workload: Workload): Facts {
     seq_len: workload.sequenceLength?.value,
     precision: workload.precision?.value,
     method: workload.method?.value,
-    runs: workload.repetitions,
+    runs: workload.repetitions * tasks,
     parallel: split && {
       tp: split.tensor,
       pp: split.pipeline,
@@ -147,7 +147,8 @@ describe('the training runs of test/cases', () => {
     )
     const purpose = WORDS[expected.workload?.purpose ?? ''] ?? expected.workload?.purpose
     const main = workloads.find(workload => workload.purpose === purpose) ?? workloads[0]
-    const facts = main === undefined ? {} : factsOf(main)
+    const tasks = jobs.flatMap(job => job.roles).find(({ name: role }) => role === main?.role)?.tasks ?? 1
+    const facts = main === undefined ? {} : factsOf(main, tasks)
     expect(differences(expected, facts)).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { type CommandLine, type CommandWord, findCommandLines, peelCommand } from '../../command-lines.ts'
 import type { DocumentPath, YamlDocument } from '../../document.ts'
+import { isServingImage } from '../../serving-images.ts'
 import type { Warning } from '../../warning.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { Container, PodSpec } from './schema.ts'
@@ -23,7 +24,20 @@ export function readCommands(
   placed: PlacedContainer,
   volumes: PodSpec['volumes'],
   surroundings: Surroundings,
-): { readonly commandLines: readonly CommandLine[]; readonly warnings: readonly Warning[] } {
+): CommandReading {
+  const { commandLines, warnings } = startedBy(placed, volumes, surroundings)
+  const mounted = mountedTexts(placed.container, volumes, surroundings)
+  if (mounted.size === 0) return { commandLines, warnings }
+  const withTexts = (line: CommandLine) => ({ ...line, writtenFiles: new Map([...mounted, ...line.writtenFiles]) })
+  return { commandLines: commandLines.map(withTexts), warnings }
+}
+
+interface CommandReading {
+  readonly commandLines: readonly CommandLine[]
+  readonly warnings: readonly Warning[]
+}
+
+function startedBy(placed: PlacedContainer, volumes: PodSpec['volumes'], surroundings: Surroundings): CommandReading {
   const environment = readEnvironment(placed.container, surroundings)
   const words = readWords(placed, environment)
   const variables = Object.fromEntries(
@@ -65,7 +79,10 @@ function readWords(placed: PlacedContainer, environment: ContainerEnvironment): 
       return { text, written, place: document.placeOf(at), path: at }
     })
   const words = [...wordsOf('command'), ...wordsOf('args')]
-  const isImageCommand = container.command === undefined && words[0]?.written.startsWith('-')
+  const isImageCommand =
+    words.length === 0
+      ? isServingImage(container.image ?? '')
+      : container.command === undefined && words[0]?.written.startsWith('-')
   if (!isImageCommand || container.image === undefined) return words
   // The image knows the program that these options are for; the image's name is all that stands here.
   const at = [...path, 'image']
@@ -144,6 +161,26 @@ interface MountedScript {
   readonly firstLine: number
 }
 
+/** A ConfigMap where it is mounted; with a subPath, one file of it. */
+interface Mount {
+  readonly configMap: string
+  readonly folder: string
+  readonly subPath?: string | undefined
+  readonly items: readonly { readonly key: string; readonly path: string }[] | undefined
+}
+
+function mountsOf(container: Container, volumes: PodSpec['volumes']): readonly Mount[] {
+  return (container.volumeMounts ?? []).flatMap(({ name, mountPath, subPath }) => {
+    const volume = volumes?.find(candidate => candidate.name === name)
+    const maps = [volume?.configMap, ...(volume?.projected?.sources ?? []).map(source => source.configMap)]
+    return maps.flatMap(map =>
+      map?.name === undefined
+        ? []
+        : [{ configMap: map.name, folder: mountPath.replace(/\/+$/, ''), subPath, items: map.items }],
+    )
+  })
+}
+
 /** The text of a file that a ConfigMap puts into the container; undefined where the path is no such file. */
 function findMountedScript(
   file: string,
@@ -151,26 +188,41 @@ function findMountedScript(
   volumes: PodSpec['volumes'],
   { configMaps }: Surroundings,
 ): MountedScript | undefined {
-  for (const mount of container.volumeMounts ?? []) {
-    const volume = volumes?.find(candidate => candidate.name === mount.name)?.configMap
-    if (volume?.name === undefined) continue
-    const key = mountedKey(file, mount, volume.items)
+  for (const mount of mountsOf(container, volumes)) {
+    const key = mountedKey(file, mount)
     if (key === undefined) continue
-    const map = configMaps.get(volume.name)
+    const map = configMaps.get(mount.configMap)
     const text = map?.data[key]
     const scalar = map?.object.document.scalarAt([...map.object.path, 'data', key])
-    return { configMap: volume.name, text, firstLine: scalar?.firstLine ?? 1 }
+    return { configMap: mount.configMap, text, firstLine: scalar?.firstLine ?? 1 }
   }
   return undefined
 }
 
-function mountedKey(
-  file: string,
-  mount: { readonly mountPath: string; readonly subPath?: string | undefined },
-  items: readonly { readonly key: string; readonly path: string }[] | undefined,
-): string | undefined {
-  const folder = mount.mountPath.replace(/\/+$/, '')
-  const path = mount.subPath !== undefined && file === folder ? mount.subPath : withoutFolder(file, folder)
+/** All files that ConfigMaps of this file put into a container, by their paths there, and as seen from where it works. */
+function mountedTexts(
+  container: Container,
+  volumes: PodSpec['volumes'],
+  { configMaps }: Surroundings,
+): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  const place = container.workingDir?.replace(/\/+$/, '')
+  for (const { configMap, folder, subPath, items } of mountsOf(container, volumes)) {
+    const data = configMaps.get(configMap)?.data ?? {}
+    const files = items ?? Object.keys(data).map(key => ({ key, path: key }))
+    for (const { key, path } of files) {
+      const text = data[key]
+      if (text === undefined || (subPath !== undefined && subPath !== path)) continue
+      const file = subPath === undefined ? `${folder}/${path}` : folder
+      texts.set(file, text)
+      if (place !== undefined && file.startsWith(`${place}/`)) texts.set(file.slice(place.length + 1), text)
+    }
+  }
+  return texts
+}
+
+function mountedKey(file: string, { folder, subPath, items }: Mount): string | undefined {
+  const path = subPath !== undefined && file === folder ? subPath : withoutFolder(file, folder)
   if (path === undefined) return undefined
   return items === undefined ? path : items.find(item => item.path === path)?.key
 }

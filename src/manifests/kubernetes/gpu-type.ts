@@ -75,6 +75,12 @@ export function labelMeaning(key: string): 'type' | 'instance' | 'family' | 'poo
   return HOME_MADE_TYPE_LABEL.test(key) ? 'type' : undefined
 }
 
+/** The GPU's model by the labels of a node, the more exact one first; undefined where none says it. */
+export function gpuTypeOfNode(labels: Readonly<Record<string, string>>): string | undefined {
+  const homeMade = Object.keys(labels).filter(key => HOME_MADE_TYPE_LABEL.test(key))
+  return [...TYPE_LABELS, ...homeMade].flatMap(key => labels[key] ?? []).find(value => !NO_TYPE.test(value))
+}
+
 /** Node labels that the scheduler insists on: `nodeSelector`, and `In` of the required node affinity. */
 export function requiredLabels(spec: PodSpec, path: DocumentPath): readonly RequiredLabel[] {
   const selected = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) => ({

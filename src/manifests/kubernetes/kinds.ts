@@ -26,6 +26,8 @@ export interface RoleRow {
   readonly range?: { readonly smallest: DocumentPath; readonly largest: DocumentPath; readonly scaler?: DocumentPath }
   /** From the role to a number of GPUs that its program is told beside what the pod asks for. */
   readonly toldGpus?: DocumentPath
+  /** From the role to what it serves: a mapping of `model`, `framework` and `tensor`. */
+  readonly serves?: DocumentPath
   /** From the role to the seconds that its pods together may take. */
   readonly deadline?: DocumentPath
   /** From the role to how often its failed pods are replaced. */
@@ -73,6 +75,8 @@ export interface Kind {
   readonly runsOnOther?: { readonly at: DocumentPath; readonly kind: string }
   /** A command line that runs on its pods once they stand, and the YAML text with the variables it gets. */
   readonly entrypoint?: { readonly command: DocumentPath; readonly runtimeEnvironment: DocumentPath }
+  /** YAML text of the applications that Ray Serve runs on its pods. */
+  readonly serveConfig?: DocumentPath
   /** What its own controller does about starting all pods together. */
   readonly gang?: { readonly at: DocumentPath; readonly word: string; readonly always?: true }
   /** A queue, and a priority class, that the object itself names. */
@@ -269,7 +273,13 @@ export const KINDS: readonly Kind[] = [
     priority: ['spec', 'jobTemplate', 'spec', 'priorityClassName'],
   },
   { ...RAY, kind: 'RayCluster', roles: rayCluster(['spec']), endless: true, awaitsPrograms: true },
-  { ...RAY, kind: 'RayService', roles: rayCluster(['spec', 'rayClusterConfig']), endless: true },
+  {
+    ...RAY,
+    kind: 'RayService',
+    roles: rayCluster(['spec', 'rayClusterConfig']),
+    endless: true,
+    serveConfig: ['spec', 'serveConfigV2'],
+  },
   {
     ...RAY,
     kind: 'RayJob',

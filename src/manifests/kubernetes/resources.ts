@@ -102,3 +102,8 @@ export function largestProfile({ profile = '' }: DeviceShare): string | undefine
 export function isNativeResource(name: string): boolean {
   return /^(?:cpu|memory|ephemeral-storage|hugepages-.+)$/.test(name) || /^(?:[\w.-]+\.)?kubernetes\.io\//.test(name)
 }
+
+/** The model of an image of NVIDIA's inference microservices, whose name it is: `nvcr.io/nim/meta/llama-3.1-8b-instruct`. */
+export function nimModel(image: string): string | undefined {
+  return /^nvcr\.io\/nim\/([\w.-]+\/[\w.-]+)/.exec(image)?.[1]
+}

@@ -1,16 +1,16 @@
 import { type DocumentPath, isMapping, tryCheck, valueAt, wrongValue, type YamlDocument } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
-import type { GpuBounds, Role } from '../../job.ts'
+import type { GpuBounds, Role, ServedModel } from '../../job.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import { formatGib } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
-import { placePod } from './containers.ts'
+import { type PlacedPod, placePod } from './containers.ts'
 import type { Kind, RoleRow } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
 import { type PodReading, readPod } from './pods.ts'
 import { resourceFaults } from './resource-rules.ts'
-import { largestProfile } from './resources.ts'
+import { largestProfile, nimModel } from './resources.ts'
 import { type Metadata, Pod, WholeNumber } from './schema.ts'
 
 /** A role of an object, found and checked, before the object's own limits are laid over it. */
@@ -32,6 +32,7 @@ export interface RoleReading {
   readonly range?: NonNullable<Role['replicaRange']>
   /** Seconds that its pods together may take. */
   readonly deadline?: Sourced<number>
+  readonly serves?: ServedModel
 }
 
 /** The roles of an object. Collects the faults of all of them: there are no roles where there is a fault. */
@@ -138,9 +139,40 @@ function readRole(
       ...arranged,
       replicas: multiplied(arranged.replicas, copies),
       ...readRuns(document.value, path, row),
-      ...withoutAbsent({ range, deadline: deadline.count }),
+      ...withoutAbsent({
+        range,
+        deadline: deadline.count,
+        serves: servedBy(object, row.serves && [...path, ...row.serves]) ?? servedByImage(placed),
+      }),
     },
   }
+}
+
+function servedBy({ document }: KubernetesObject, at: DocumentPath | undefined): ServedModel | undefined {
+  if (at === undefined || valueAt(document.value, at) == null) return undefined
+  const said = <T>(key: string, isFit: (value: unknown) => value is T): Sourced<T> | undefined => {
+    const value = valueAt(document.value, [...at, key])
+    return isFit(value) ? sourced(value, { kind: 'manifest', place: document.placeOf([...at, key]) }) : undefined
+  }
+  const isText = (value: unknown) => typeof value === 'string'
+  return {
+    place: document.placeOf(at),
+    ...withoutAbsent({
+      modelName: said('model', isText),
+      framework: said('framework', isText),
+      tensorParallel: said('tensor', value => typeof value === 'number'),
+    }),
+  }
+}
+
+/** NVIDIA's images are called by the models in them, `nvcr.io/nim/meta/llama-3.1-8b-instruct`, and serve when they are told nothing. */
+function servedByImage({ containers, document }: PlacedPod): ServedModel | undefined {
+  return containers.flatMap(({ container, path }): ServedModel[] => {
+    const model = container.command === undefined ? nimModel(container.image ?? '') : undefined
+    const place = document.placeOf([...path, 'image'])
+    const said = <T>(value: T) => sourced(value, { kind: 'manifest', place } as const)
+    return model === undefined ? [] : [{ place, modelName: said(model), framework: said('nim') }]
+  })[0]
 }
 
 function byDefault({ replicasByDefault }: RoleRow): Sourced<number> | undefined {
@@ -260,6 +292,7 @@ export function asRole(role: RoleReading, ofJob: Sourced<number> | undefined): R
       memoryBytesPerReplica: reading.memoryBytes,
       replicaRange: range,
       mountedFolders: reading.mountedFolders,
+      serves: role.serves,
     }),
     ...tighterLimit(reading.timeLimitSeconds, deadline, role),
   }

@@ -56,6 +56,7 @@ const Container = z.object({
   envFrom: optional(z.array(EnvironmentSource)),
   resources: optional(Resources),
   restartPolicy: optionalText,
+  workingDir: optionalText,
   volumeMounts: optional(z.array(z.object({ name: text, mountPath: text, subPath: optionalText }))),
 })
 export type Container = z.infer<typeof Container>
@@ -72,16 +73,18 @@ const Affinity = z.object({
   ),
 })
 
+const configMapFiles = optional(
+  z.object({
+    name: optionalText,
+    items: optional(z.array(z.object({ key: text, path: text }))),
+  }),
+)
 const Volume = z.object({
   name: text,
   emptyDir: optional(z.unknown()),
   ephemeral: optional(z.unknown()),
-  configMap: optional(
-    z.object({
-      name: optionalText,
-      items: optional(z.array(z.object({ key: text, path: text }))),
-    }),
-  ),
+  configMap: configMapFiles,
+  projected: optional(z.object({ sources: optional(z.array(z.object({ configMap: configMapFiles }))) })),
 })
 
 const ResourceClaim = z.object({

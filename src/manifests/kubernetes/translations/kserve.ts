@@ -53,10 +53,23 @@ function component(object: KubernetesObject, name: string, objects: readonly Kub
         ]
   const entries = model === undefined ? base : [...base, ...runtimePod(object, runtime, at), ...container]
   const scale = scaleOf(object, at, name)
-  const head: TranslatedRole = { name, from: [...object.path, ...at], template: entries, ...scale.sizes }
+  const address = key === undefined ? undefined : partAt(object, [...at, key, 'storageUri'])
+  const head: TranslatedRole = {
+    name,
+    from: [...object.path, ...at],
+    template: entries,
+    ...scale.sizes,
+    ...(name === 'predictor' && { serves: publishedModel(address) }),
+  }
   const warnings = [...scale.warnings, ...unknownRuntime(object, [...at, key ?? ''], model, runtime)]
   if (group === undefined || group.nodes < 2) return { roles: [head], warnings }
   return { roles: [head, workers(object, runtime, group, head)], warnings }
+}
+
+/** `hf://org/name:revision` is a model of the Hugging Face Hub; what lies in a bucket has no name that is known. */
+function publishedModel(address: Omit<Entry, 'at'> | undefined): NonNullable<TranslatedRole['serves']> {
+  const name = /^hf:\/\/([^/]+\/[^/:]+)/.exec(typeof address?.value === 'string' ? address.value : '')?.[1]
+  return address === undefined || name === undefined ? {} : { model: { ...address, value: name } }
 }
 
 /** The ServingRuntime of the same file that a model would be served by: the one named, or the only one for its format. */
@@ -265,6 +278,13 @@ function llmGroup(object: KubernetesObject, at: DocumentPath, name: string): rea
   const [least, most] = ['minReplicas', 'maxReplicas'].map(key => countAt(object, [...at, 'scaling', key]))
   const smallest = least ?? 1
   const copies = countOf(replicas?.value) ?? smallest
+  const tensor = partAt(object, [...at, 'parallelism', 'tensor'])
+  const named = partAt(object, ['spec', 'model', 'name'])
+  const serves = {
+    ...(named !== undefined && typeof named.value === 'string' && named.value.includes('/') && { model: named }),
+    ...publishedModel(partAt(object, ['spec', 'model', 'uri'])),
+    ...(typeof tensor?.value === 'number' && { tensor }),
+  }
   const role = (key: string, as: string, perCopy: number): readonly TranslatedRole[] => {
     const spec = partAt(object, [...at, key])
     if (spec === undefined || perCopy === 0) return []
@@ -274,6 +294,7 @@ function llmGroup(object: KubernetesObject, at: DocumentPath, name: string): rea
         name: as,
         from: spec.from,
         template: [{ at: ['spec'], ...spec }],
+        ...(key === 'template' && { serves }),
         replicas: perCopy === 1 && replicas !== undefined ? replicas : { from, value: copies * perCopy },
         ...(most !== undefined &&
           most > smallest && { range: { smallest: smallest * perCopy, largest: most * perCopy } }),

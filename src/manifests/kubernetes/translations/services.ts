@@ -1,6 +1,7 @@
 import { type DocumentPath, isMapping, type Mapping, valueAt } from '../../../document.ts'
 import type { Warning } from '../../../warning.ts'
 import type { KubernetesObject } from '../objects.ts'
+import { nimModel } from '../resources.ts'
 import { containerEntry, countAt, countOf, listOf, mappingOf, partAt, podFieldsOf } from './pod-parts.ts'
 import type { Entry, TranslatedRole, Translation } from './translation.ts'
 
@@ -33,6 +34,7 @@ export function knativeService(object: KubernetesObject): Translation {
         name: object.kind.toLowerCase(),
         from: template.from,
         template: [{ at: [], ...template }],
+        serves: {},
         ...(least !== undefined && { replicas: { from: least.from, value: Math.max(1, smallest) } }),
         ...(most !== undefined && most > 0 && { range: { smallest, largest: most } }),
       },
@@ -61,6 +63,7 @@ export function seldonDeployment(object: KubernetesObject): Translation {
         ),
         from: [...object.path, ...own],
         template: ['metadata', 'spec'].flatMap(key => nested(object, [...own, key], [key])),
+        serves: {},
         ...(replicas !== undefined && { replicas }),
         ...(most !== undefined && most > least && { range: { smallest: least, largest: most } }),
       }
@@ -82,6 +85,7 @@ export function seldonServer(object: KubernetesObject): Translation {
         name: 'server',
         from: spec.from,
         template: [{ at: ['spec'], ...spec }],
+        serves: {},
         ...(replicas !== undefined && { replicas }),
         ...(most !== undefined && most > least && { range: { smallest: least, largest: most } }),
       },
@@ -106,9 +110,14 @@ export function nimService(object: KubernetesObject): Translation {
     1
   const from = [...object.path, ...at]
   const pods = (countOf(replicas?.value) ?? 1) * nodes
+  const model = typeof repository === 'string' ? nimModel(repository) : undefined
   const role: TranslatedRole = {
     name: 'nim',
     from,
+    serves: {
+      framework: { from, value: 'nim' },
+      ...(model !== undefined && { model: { from: [...from, 'image', 'repository'], value: model } }),
+    },
     template: [
       { at: ['spec'], from, value: fields },
       containerEntry(0, {
@@ -144,9 +153,11 @@ function dynamoService(object: KubernetesObject, name: string): TranslatedRole {
   const pod = [...at, 'extraPodSpec']
   const main = partAt(object, [...pod, 'mainContainer']) ?? { from, value: {} }
   const container = { name: 'main', ...asMapping(main.value) }
+  const kind = valueAt(object.value, [...at, 'componentType'])
   return {
     name,
     from,
+    ...(kind === 'worker' && { serves: {} }),
     template: [
       podFieldsOf(object, pod),
       containerEntry(0, { from: main.from, value: container }),

@@ -223,15 +223,23 @@ function environmentEntries(
   const own = listOf(object, path).map((value, index) =>
     put(valueAt(value, ['name']), { from: [...object.path, ...path, index], value }),
   )
-  if (!isMapping(policy?.['torch'])) return own
+  const torch = torchPolicy(object, policy)
+  if (torch === undefined) return own
   const from = [...object.path, 'spec', 'trainer']
-  const processes = processesOf(object, policy['torch'], container)
+  const processes = processesOf(object, torch, container)
   const sizes = [
     ['PET_NNODES', size?.value ?? 1],
     ['PET_NPROC_PER_NODE', processes],
   ] as const
   const given = sizes.filter(([, value]) => value !== undefined)
   return [...own, ...given.map(([name, value]) => put(name, { from, value: { name, value: String(value) } }))]
+}
+
+/** A runtime that is not here prepares its pods for torchrun, where that is what they are told to start. */
+function torchPolicy(object: KubernetesObject, policy: Mapping | undefined): Mapping | undefined {
+  if (policy !== undefined) return isMapping(policy['torch']) ? policy['torch'] : undefined
+  const told = ['command', 'args'].flatMap(key => listOf(object, ['spec', 'trainer', key])).join(' ')
+  return /\btorchrun\b|\btorch\.distributed\.run\b/.test(told) ? {} : undefined
 }
 
 /** As many as the node has GPUs where nothing else is said; undefined where that is none. */

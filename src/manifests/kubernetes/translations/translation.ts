@@ -34,6 +34,8 @@ export interface TranslatedRole {
   readonly document?: YamlDocument
   readonly range?: { readonly smallest: number; readonly largest: number }
   readonly runs?: { readonly tasks: number; readonly atOnce: number }
+  /** It answers requests; with what, as far as the object itself says. */
+  readonly serves?: Readonly<Partial<Record<'model' | 'framework' | 'tensor', Omit<Entry, 'at'>>>>
 }
 
 /** An object of a shape of its own, said as roles with pod templates, and what else has to be known of it. */
@@ -75,6 +77,7 @@ export function asObject(
           pod: ['template'],
           replicas: ['replicas'],
           runs: { tasks: ['runs', 'tasks'], atOnce: ['runs', 'atOnce'] },
+          serves: ['serves'],
           range: { smallest: ['range', 'smallest'], largest: ['range', 'largest'] },
         },
       ],
@@ -88,13 +91,15 @@ export function asObject(
 }
 
 function roleEntries(role: TranslatedRole, at: DocumentPath): Entry[] {
-  const { name, from, document, template, replicas, range, runs } = role
+  const { name, from, document, template, replicas, range, runs, serves } = role
   return [
     { at: [...at, 'name'], from, value: name, ...(document !== undefined && { document }) },
     ...template.map(entry => ({ ...entry, at: [...at, 'template', ...entry.at] })),
     ...(replicas === undefined ? [] : [{ at: [...at, 'replicas'], ...replicas }]),
     ...(range === undefined ? [] : [{ at: [...at, 'range'], from, value: range }]),
     ...(runs === undefined ? [] : [{ at: [...at, 'runs'], from, value: runs }]),
+    ...(serves === undefined ? [] : [{ at: [...at, 'serves'], from, value: {} }]),
+    ...Object.entries(serves ?? {}).map(([key, entry]) => ({ at: [...at, 'serves', key], ...entry })),
   ]
 }
 

@@ -17,7 +17,7 @@ export const unknownYear = Date.UTC(1972, 0, 1) / 1000
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const time = String.raw`(?<h>\d{2}):(?<mi>\d{2}):(?<s>\d{2})(?:[.,:](?<f>\d{1,9}))?(?!\d|:\d)`
 const forms: readonly RegExp[] = [
-  new RegExp(String.raw`(?<y>\d{4})[-/.](?<mo>\d{2})[-/.](?<d>\d{2})[T ,_]{1,2}${time}`),
+  new RegExp(String.raw`(?<y>\d{4})[-/.](?<mo>\d{2})[-/.](?<d>\d{2})[T ,_:]{1,2}${time}`),
   new RegExp(String.raw`(?<mo>\d{2})/(?<d>\d{2})/(?<y>\d{4})[ ,]{1,2}${time}`),
   new RegExp(String.raw`(?<![\d/])(?<mo>\d{2})/(?<d>\d{2})/(?<yy>\d{2}) ${time}`),
   new RegExp(String.raw`(?<![\d-])(?<yy>1[3-9]|[2-9]\d)-(?<mo>\d{2})-(?<d>\d{2}) ${time}`),
@@ -32,7 +32,7 @@ const forms: readonly RegExp[] = [
 const timeOfDay = new RegExp(String.raw`^\W{0,2}${time}`)
 
 /** Of any form: most lines hold no stamp, and a bar's own clock is none. */
-const mayHold = /(?:\d[T ,_]{1,2}|^\W{0,2})\d{2}:\d{2}:\d{2}/
+const mayHold = /(?:\d[T ,_:]{1,2}|^\W{0,2})\d{2}:\d{2}:\d{2}/
 
 /** The first time stamp in a text: of the forms with a date, or a time of day at its very beginning. */
 export function findStamp(text: string): Stamp | undefined {

@@ -32,6 +32,7 @@ export function genericBars(bars: readonly Bar[], records: readonly LogRecord[])
   const ended = isClosed || (perEpoch && isWhole && success !== undefined)
   const stretches = epochs.size > 0 ? Math.max(...epochs) + (firstEpoch === 0 ? 1 : 0) : restarts + 1
   const unit = unitOf(last)
+  const outer = unit === 'epoch' ? undefined : bars.findLast(bar => /^epochs?$/i.test(bar.label))
   return {
     framework: undefined,
     unit,
@@ -40,7 +41,10 @@ export function genericBars(bars: readonly Bar[], records: readonly LogRecord[])
     firstEpoch,
     bars: true,
     remainingOfEpoch: perEpoch,
-    figures: { ...(perEpoch && ended && { epochsTotal: derived('epochs of a run that ended well', stretches) }) },
+    figures: {
+      ...(perEpoch && ended && { epochsTotal: derived('epochs of a run that ended well', stretches) }),
+      ...(perEpoch && outer?.total !== undefined && { epochsTotal: { value: outer.total, line: outer.record.line } }),
+    },
     endsWithoutPlan: isClosed && success === undefined,
     finishedAtLine: ended ? (success ?? last.record.line) : undefined,
     evaluatedAtLine: records.flatMap(record =>

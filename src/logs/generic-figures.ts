@@ -34,7 +34,10 @@ const argumentsOf: readonly FigurePattern[] = [
       'max_steps|total_steps|num_steps|max_iters|num_iters|train_steps|num_train_steps|n_steps|total_iters|max_iterations|num_iterations|train_iters|max_iter|total_iter|num_iter|max_step|total_step|total_training_steps',
     ),
   },
-  { figure: 'epochsTotal', pattern: argument('max_epochs|num_epochs|n_epochs|total_epochs|num_train_epochs|epochs') },
+  {
+    figure: 'epochsTotal',
+    pattern: argument('max_(?:num_)?epochs?|n(?:um)?_?epochs?|total_epochs?|(?:num_)?train_epochs|epoch_num|epochs'),
+  },
 ]
 
 /** A reading with what the log states beside its counter: arguments, the program's name, evaluations. */

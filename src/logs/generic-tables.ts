@@ -7,6 +7,30 @@ const counted = /^(?:global_?)?(?:time)?(?:step|epoch|iter|iteration|update)s?$/
 
 /** Rows of a table whose header names its columns, a counter among them, with those names: `epoch: 3 | step: 1563 | loss: 0.4`. */
 export function namedColumns(records: readonly LogRecord[]): readonly LogRecord[] {
+  return namedCells(namedValues(records))
+}
+
+const ofBars = /^\s*\|(?:[^|]*\|){3,}\s*$/
+
+/** Tables between bars, whose header may come again and again. What several things report in one table is no counter. */
+function namedCells(records: readonly LogRecord[]): readonly LogRecord[] {
+  let names: readonly string[] = []
+  const reporters = new Set<string>()
+  const named = records.map(record => {
+    if (!ofBars.test(record.text)) return record
+    const cells = cellsOf(record.text.trim().slice(1, -1), '|')
+    if (cells.some(cell => counted.test(cell))) names = cells
+    else if (cells.length === names.length && cells.some(cell => /^\d/.test(cell))) {
+      reporters.add(/^\d/.test(cells[0] ?? '') ? '' : (cells[0] ?? ''))
+      return { ...record, text: cells.map((cell, column) => `${names[column]}: ${cell}`).join(' | ') }
+    }
+    return record
+  })
+  return reporters.size === 1 ? named : records
+}
+
+/** Tables of values between commas, and HOOMD's. */
+function namedValues(records: readonly LogRecord[]): readonly LogRecord[] {
   const first = records.findIndex(({ text }, index) => (index === 0 && ofCommas.test(text)) || ofHoomd.test(text))
   const header = records[first]
   if (header === undefined) return records

@@ -93,4 +93,4 @@ export function linesOf(records: readonly LogRecord[], pattern: RegExp): readonl
 
 /** Words that most programs print when they evaluate. */
 export const usualEvaluation =
-  /\bvalid(?:ation)?[ _]loss\b|\bval[_ /]?(?:loss|acc\w*|ppl)\b|\beval[_/]\w+\b|\bvalidat(?:ing|ion)\b.*(?:\d|start|begin|\.\.\.)|\b(?:Running|Starting|begin|start) (?:validation|evaluation|eval|inference on)\b|^\s*Test(?:ing)?: |\bTest: ?\[|\bEvaluating\b|\bSupervisedEvaluator\b|\bTest set\b|\bEvaluation results?\b/i
+  /\bvalid(?:ation)?[ _]loss\b|\bval[_ /]?(?:loss|acc\w*|ppl)\b|\beval[_/]\w+\b|"val_(?:iter|epoch)"|\bvalidat(?:ing|ion)\b.*(?:\d|start|begin|\.\.\.)|\b(?:Running|Starting|begin|start) (?:validation|evaluation|eval|inference on)\b|^\s*Test(?:ing)?: |\bTest: ?\[|\bEvaluating\b|\bSupervisedEvaluator\b|\bTest set\b|\bEvaluation results?\b/i

@@ -10,6 +10,7 @@ const programs: readonly { readonly framework: string; readonly sign: RegExp }[]
   { framework: 'monai', sign: /\bmonai\b|ignite\.engine/i },
   { framework: 'whisper', sign: /\d+\/\d+ \[.*frames\/s\]/ },
   { framework: 'composer', sign: /\d+\/\d+ \[.*(?:s\/ba|ba\/s)/ },
+  { framework: 'sockeye', sign: /\bsockeye\b/i },
   { framework: 'gluon', sign: /\bSpeed: [\d.]+ samples\/sec/ },
   { framework: 'dllogger', sign: /^DLL \d{4}-\d\d-\d\d/ },
   { framework: 'cp2k', sign: /CP2K\|/ },

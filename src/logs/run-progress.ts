@@ -243,7 +243,9 @@ function elapsedOf(run: Run, stamped: readonly Stamped[]): Figure | undefined {
         line < firstPoint.line &&
         timeSeconds === undefined &&
         text.length < 200 &&
-        /\b(job|start|began|begin|launch)/i.test(text),
+        /\b(job|start|began|begin|launch)/i.test(text) &&
+        // that is how a run before ended
+        !/\bCANCELLED AT\b/.test(text),
     )
     .flatMap(({ text }) => findStamp(text)?.seconds ?? [])
   const start = stamped.reduce((least, { timeSeconds }) => Math.min(least, timeSeconds), Math.min(...mentioned))

@@ -132,6 +132,18 @@ const lammps: LogReader = {
       (most, loop) => (most === undefined || loop.seconds > most.seconds ? loop : most),
       undefined,
     )
+    const current = monotonous(points.filter(point => point.line > (last?.line ?? 0)))
+    const begun = current[0]
+    const reached = current.at(-1)
+    // a later run has other settings, and is what will go on
+    const underway =
+      last !== undefined && begun !== undefined && reached !== undefined && reached.step - begun.step > last.steps
+        ? derived(
+            'CPU time of the run that goes on over its steps',
+            ((reached.elapsedSeconds ?? Number.NaN) - (begun.elapsedSeconds ?? Number.NaN)) /
+              (reached.step - begun.step),
+          )
+        : undefined
     const planned = records
       .flatMap(({ text }) => /^run\s+(\d+)/.exec(text.trim())?.[1] ?? [])
       .reduce((sum, steps) => sum + Number(steps), 0)
@@ -148,14 +160,13 @@ const lammps: LogReader = {
       return match === null ? [] : [{ value: Number(match[1]) * Number(match[2]) * Number(match[3]), line }]
     })[0]
     if (points.length === 0 && last === undefined) return undefined
-    const monotonous = points.filter((point, index) => point.step > (points[index - 1]?.step ?? -1))
     return {
       framework: 'lammps',
       unit: 'other',
-      points: monotonous,
+      points: monotonous(points),
       figures: {
         ...(longest !== undefined && {
-          secondsPerStep: derived('loop time over its steps', longest.seconds / longest.steps),
+          secondsPerStep: underway ?? derived('loop time over its steps', longest.seconds / longest.steps),
         }),
         ...(elapsed !== undefined && { elapsedSeconds: { value: elapsed, line: wall?.line } }),
         ...(total !== undefined && { stepsTotal: total }),
@@ -168,6 +179,10 @@ const lammps: LogReader = {
       finishedAtLine: wall?.line,
     }
   },
+}
+
+function monotonous(points: readonly ProgressPoint[]): readonly ProgressPoint[] {
+  return points.filter((point, index) => point.step > (points[index - 1]?.step ?? -1))
 }
 
 const namd: LineFormat = {

@@ -1,6 +1,7 @@
 import { derived } from './figures.ts'
 import { type LineFormat, lineReader } from './line-format.ts'
-import type { LogReader, LogReading } from './log-reader.ts'
+import type { Figure, LogReader, LogReading } from './log-reader.ts'
+import type { LogRecord } from './records.ts'
 import { median } from './steady-rate.ts'
 
 const fairseq: LineFormat = {
@@ -88,14 +89,22 @@ const marian: LineFormat = {
   finished: /Training finished/,
   figures: [{ figure: 'stepsTotal', pattern: /\[config\] after-batches: ([1-9]\d*)/ }],
   // Time is that of all updates since the last report
-  refine: reading => ({
+  refine: (reading, records) => ({
     ...reading,
+    figures: { ...reading.figures, worldSize: reading.figures.worldSize ?? devicesOf(records) },
     points: reading.points.map((point, index, all) => {
       const steps = point.step - (all[index - 1]?.step ?? 0)
       const took = point.secondsPerStep
       return { ...point, secondsPerStep: took === undefined || steps <= 0 ? undefined : took / steps }
     }),
   }),
+}
+
+/** A list in the configuration, which is printed at each start. */
+function devicesOf(records: readonly LogRecord[]): Figure | undefined {
+  const head = records.findIndex(({ text }) => /\[config\] devices:\s*$/.test(text))
+  const behind = records.slice(head + 1).findIndex(({ text }) => !/\[config\]\s+- \d+\s*$/.test(text))
+  return head < 0 || behind < 1 ? undefined : { value: behind, line: records[head]?.line }
 }
 
 /** Old OpenNMT: `Epoch  1, 12850/37527; …; 3438 src tok/s; 3517 tgt tok/s; 9823 s elapsed`. */

@@ -27,6 +27,7 @@ const forms: readonly RegExp[] = [
   new RegExp(String.raw`\b(?<d>\d{1,2})[ -](?<mon>[A-Z][a-z]{2})[ -](?<y>\d{4}) ${time}`),
   new RegExp(String.raw`\b(?<d>\d{1,2})-(?<mon>[A-Z][a-z]{2})-(?<yy>\d{2}) ${time}`),
   new RegExp(String.raw`(?<![\d/-])(?<mo>\d{2})[-/](?<d>\d{2}) ${time}`),
+  new RegExp(String.raw`\b[IWEFC](?<y>\d{4})(?<mo>\d{2})(?<d>\d{2}) ${time}`),
   new RegExp(String.raw`\b[IWEFC](?<mo>\d{2})(?<d>\d{2}) ${time}`),
 ]
 const timeOfDay = new RegExp(String.raw`^\W{0,2}${time}`)

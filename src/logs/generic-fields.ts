@@ -49,6 +49,7 @@ const timeOfStep: readonly RegExp[] = [
 const stepsPerSecond: readonly RegExp[] = [
   pattern(String.raw`(?<![\w.])${number}\s?${step}${perSecond}`),
   pattern(String.raw`\b${step}${perSecond}${between}${number}`),
+  pattern(String.raw`\bSPS${between}${number}`),
 ]
 const samplesPerSecond: readonly RegExp[] = [
   pattern(String.raw`(?<![\w.])${number}\s?${sample}${perSecond}`),
@@ -92,6 +93,8 @@ const remaining: readonly RegExp[] = [
 ]
 const memory =
   /\b(?:max[_ ]?|peak[_ ]?|gpu[_ ]?)*(?:mem(?:ory)?|vram)(?:[_ ]?(?:usage|used|allocated|alloc|reserved))?\b["']?\s*(?:\((MiB|GiB|MB|GB|M|G)\))?\s*[:=]?\s*["']?(\d[\d,]*\.?\d*)\s?(MiB|GiB|MB|GB|M|G|bytes)?\b/i
+/** The logger of torchvision's references, which many programs took over, names no unit: it is megabytes. */
+const metricLoggerMemory = /\bmax mem: \d+\s*$/
 const data = pattern(
   String.raw`\b(?:data(?:[_ ]?(?:time|load(?:ing)?(?:[_ ]time)?|cost|wait))?|reader[_ ]cost|load[_ ]time)(?:[_ ]?\((?:ms|s)\))?${between}${number}\s?(ms|s|secs?)?\b`,
 )
@@ -145,7 +148,7 @@ export function fieldsOf(text: string): Fields {
   const left = firstOf(text, remaining)?.[1]
   if (left !== undefined) put('remainingSeconds', lengthOf(left))
   const held = memory.exec(text)
-  const unit = held?.[3] ?? held?.[1]
+  const unit = held?.[3] ?? held?.[1] ?? (metricLoggerMemory.test(text) ? 'MB' : undefined)
   if (held !== null && unit !== undefined) put('memoryBytes', (parseNumber(held[2]) ?? Number.NaN) * bytesOf(unit))
   const waited = data.exec(text)
   if (waited !== null && (waited[2] !== undefined || /\./.test(waited[1] ?? '')))

@@ -81,6 +81,16 @@ const dllogger: LineFormat = {
   zeroBased: true,
 }
 
+/** ParlAI: the number of steps that are planned is not printed, the time left is. */
+const parlai: LineFormat = {
+  framework: 'parlai',
+  unit: 'optimizer-step',
+  report:
+    /\btime:(?<elapsed>\d+)s total_exs:(?<samples>\d+) total_steps:(?<step>\d+)(?: epochs:[\d.]+)?(?: time_left:(?<left>\d+)s)?/,
+  started: /\btraining\.\.\.\s*$/,
+  evaluation: /\brunning eval: |^\s*valid:/,
+}
+
 /** PyTorch's MNIST example: the counter is one of samples. */
 const mnist: LineFormat = {
   framework: 'pytorch-mnist-example',
@@ -148,7 +158,7 @@ const openmm: LogReader = {
 
 /** Programs of which a line or two are all there is to know. */
 export const otherPrograms: readonly LogReader[] = [
-  ...[verl, tensorflowSlim, coqui, xgboost, lightgbm, lightgbmProgram, catboost, dllogger, mnist, fastai].map(
+  ...[verl, tensorflowSlim, coqui, xgboost, lightgbm, lightgbmProgram, catboost, dllogger, parlai, mnist, fastai].map(
     lineReader,
   ),
   openmm,

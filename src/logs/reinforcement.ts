@@ -1,6 +1,6 @@
 import { commonFigures } from './common-figures.ts'
 import { derived, findFigures, parseNumber } from './figures.ts'
-import { type LineFormat, lineReader, linesOf } from './line-format.ts'
+import { type LineFormat, lineReader, linesOf, readLines } from './line-format.ts'
 import type { LogReader, ProgressPoint } from './log-reader.ts'
 
 /** Stable-Baselines3: an ASCII table for each rollout. */
@@ -96,5 +96,27 @@ const rslRl: LineFormat = {
   zeroBased: true,
 }
 
+const rllibResult: LineFormat = {
+  framework: 'rllib',
+  unit: 'other',
+  report: /^\s*iterations_since_restore: (?<step>\d+)/,
+  additions: [
+    /^\s*time_this_iter_s: (?<seconds>[\d.]+)/,
+    /^\s*time_total_s: (?<elapsed>[\d.]+)/,
+    /^\s*timesteps_total: (?<samples>\d+)/,
+    /^\s*training_iteration: (?<step>\d+)/,
+  ],
+  evaluation: /^\s*evaluation:\s*$/,
+}
+
+/** RLlib: the result of each iteration as YAML, its keys in the order of the alphabet. Trials of a search are no run. */
+const rllib: LogReader = {
+  name: 'rllib',
+  read: records => {
+    const trials = new Set(records.flatMap(({ text }) => /^Result for ([^:]+):/.exec(text)?.[1] ?? []))
+    return trials.size === 1 ? readLines(rllibResult, records) : undefined
+  },
+}
+
 /** Reinforcement learning. */
-export const reinforcement: readonly LogReader[] = [rlGames, rslRl].map(lineReader)
+export const reinforcement: readonly LogReader[] = [...[rlGames, rslRl].map(lineReader), rllib]

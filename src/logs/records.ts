@@ -141,6 +141,7 @@ const rankMarks: readonly RegExp[] = [
 ]
 /** Of `srun --label`. */
 const bareRank = /^\s*(\d{1,4}): (?=.*\S)/
+const mayBeMarked = /^\s*(?:[[(rl]|\d{1,4}: )/i
 const rankWithin = /\[RANK:(\d+)\]|\[Rank (\d+)\]/
 
 /** Whether lines that begin with a number and a colon come from ranks: numbers that only rise are a counter's. */
@@ -152,7 +153,7 @@ function marksBareRanks(lines: readonly string[]): boolean {
 function recordOf(shown: string, line: number, closed: boolean, marks: readonly RegExp[]): LogRecord {
   let rest = shown
   let rank: string | undefined
-  for (const mark of /^\s*[[(rl\d]/i.test(rest) ? marks : []) {
+  for (const mark of mayBeMarked.test(rest) ? marks : []) {
     const match = mark.exec(rest)
     if (match === null) continue
     rank ??= match[1]
@@ -164,12 +165,12 @@ function recordOf(shown: string, line: number, closed: boolean, marks: readonly 
   const stamp = findStamp(rest.slice(0, 90)) ?? jsonStamp(rest)
   const before = rest.slice(0, stamp?.from)
   const isPrefix = stamp !== undefined && (isPrefixBefore(before) || (rest.startsWith('{') && stampKey.test(before)))
-  const record = { line, closed, ...(rank !== undefined && { rank }) }
-  if (!isPrefix) return { ...record, text: rest }
+  const ofRank = rank === undefined ? undefined : { rank }
+  if (!isPrefix) return { line, closed, text: rest, ...ofRank }
   const behind = rest.slice(stamp.to).replace(/^[\])}]?:?(?:Z|[+-]\d{2}:?\d{2})?[\])}]?:?\s?/, '')
   const text = `${before.replace(/[\s[({]+$/, ' ')}${behind}`
   const { seconds, resolutionSeconds, hasYear } = stamp
-  return { ...record, text, timeSeconds: seconds, resolutionSeconds, hasYear }
+  return { line, closed, text, timeSeconds: seconds, resolutionSeconds, hasYear, ...ofRank }
 }
 
 /** What JSON lines call their time. */
@@ -190,6 +191,7 @@ function jsonStamp(text: string): Stamp | undefined {
 
 /** A stamp stands in front where only brackets, and at most two words such as a level and a name, stand before it. */
 function isPrefixBefore(before: string): boolean {
+  if (before.length < 2) return true
   const bare = before.replace(/\[[^\]]*\]|\([^)]*\)/g, ' ').replace(/[[\](){}|:\-#*>]+/g, ' ')
   return bare.trim().split(/\s+/).length <= 2 && !/\b(on|at|since|until|from|started|ended|job)\b/i.test(before)
 }

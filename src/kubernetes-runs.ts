@@ -1,4 +1,6 @@
-import { askForObjects, type Finished, resourceOf } from './accounting/kubernetes.ts'
+import { askForObjects, type Finished } from './accounting/kubernetes.ts'
+import { resourceOf } from './accounting/kubernetes-resources.ts'
+import type { KeptObject } from './accounting/kubernetes-schema.ts'
 import type { EarlierRun } from './history/earlier-run.ts'
 import { maskedName } from './history/names.ts'
 import type { Job } from './job.ts'
@@ -35,19 +37,37 @@ export async function runsOfKubernetes(jobs: readonly Job[], environment: Enviro
   return answers.flat()
 }
 
-/** What its pods asked for is read as the manifest is, so that both are counted alike; in turns it took more than one run. */
 function runOf({ run, object }: Finished): EarlierRun | undefined {
+  const request = requestOf(object)
+  // In turns it took more than one run.
+  if (request === undefined || request.inTurns) return undefined
+  const { inTurns: _, gpusAtOnce: __, ...asked } = request
+  return { ...run, ...asked }
+}
+
+/** What an object asks for: GPUs and nodes of one task. */
+interface ObjectRequest extends Pick<EarlierRun, 'gpus' | 'gpuType' | 'nodes'> {
+  /** Of all tasks that run at one time. */
+  readonly gpusAtOnce: number
+  /** Some tasks run after others. */
+  readonly inTurns: boolean
+}
+
+/** What an object asks for, read as its manifest is, so that both are counted alike; undefined where its kind or version is not known. */
+export function requestOf(object: KeptObject): ObjectRequest | undefined {
+  const { name } = object.metadata
   const text = JSON.stringify(object)
-  const manifest = { path: run.name, name: run.name, text, bytes: new TextEncoder().encode(text), environment: {} }
+  const manifest = { path: name, name, text, bytes: new TextEncoder().encode(text), environment: {} }
   const [job] = readable({ ...manifest, schedulerArguments: [], scriptArguments: [] })
-  if (job === undefined || job.roles.some(role => role.tasks > role.concurrentTasks)) return undefined
+  if (job === undefined) return undefined
   const types = new Set(job.roles.flatMap(role => role.gpuType.names.map(({ value }) => value)))
   const [gpuType] = types
   return {
-    ...run,
     gpus: job.roles.reduce((sum, role) => sum + role.gpuCount.value, 0),
+    gpusAtOnce: job.roles.reduce((sum, role) => sum + role.gpuCount.value * role.concurrentTasks, 0),
     nodes: job.roles.reduce((sum, role) => sum + role.replicas.value, 0),
     ...(types.size === 1 && gpuType !== undefined && { gpuType }),
+    inTurns: job.roles.some(role => role.tasks > role.concurrentTasks),
   }
 }
 

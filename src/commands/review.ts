@@ -3,10 +3,12 @@ import { configHomes, emptyConfig, findConfigs, readConfigs } from '../config.ts
 import { GpufareError } from '../errors.ts'
 import { markdownText, plainText, visibleJson } from '../escaping.ts'
 import type { Allocation } from '../history/allocation.ts'
+import { kubernetesAllocations } from '../kubernetes-allocations.ts'
 import { forgetLearnt, keepLearnt, readLearnt } from '../learnt.ts'
 import { ledgerPath, readLedger } from '../ledger.ts'
 import { listPrices } from '../prices/index.ts'
 import { readTables } from '../pricing-data.ts'
+import type { QuoteRecord } from '../quote-record.ts'
 import { tablesFolder } from '../quoted-manifests.ts'
 import { userName } from '../recording.ts'
 import { lessonsOf } from '../review/learning.ts'
@@ -31,7 +33,7 @@ export interface ReviewOptions {
   readonly color: boolean
 }
 
-/** Whoever reviews can wait for Slurm's accounting. */
+/** Whoever reviews can wait for the schedulers. */
 const patienceMilliseconds = 30_000
 
 /** Shows what was quoted and what it took. */
@@ -49,10 +51,11 @@ export async function review(
   const asking = {
     environment,
     sinceSeconds,
-    allUsers: options.allUsers === true,
+    nowSeconds,
+    everybody: options.allUsers === true,
     timeoutMilliseconds: patienceMilliseconds,
   }
-  const allocations = await withSpinner(terminal, 'asking sacct', allocationsOf(asking, terminal))
+  const allocations = await withSpinner(terminal, 'asking the schedulers', allocationsOf(records, asking, terminal))
   const outcomes = joinOutcomes(records, allocations)
   learnFrom(outcomes, terminal)
   const time = { sinceSeconds, untilSeconds: nowSeconds }
@@ -104,17 +107,36 @@ async function recordsOf(terminal: Terminal) {
   return records
 }
 
-/** Without Slurm here the ledger alone is shown. */
+interface AskedOf {
+  readonly environment: Terminal['environment']
+  readonly sinceSeconds: number
+  readonly nowSeconds: number
+  readonly everybody: boolean
+  readonly timeoutMilliseconds: number
+}
+
+/** Where a scheduler does not answer the ledger alone is shown of its jobs. */
 async function allocationsOf(
-  asking: Parameters<typeof askForAllocations>[0],
+  records: readonly QuoteRecord[],
+  asking: AskedOf,
   terminal: Terminal,
 ): Promise<readonly Allocation[]> {
+  const [slurm, kubernetes] = await Promise.all([
+    slurmAllocations(asking),
+    kubernetesAllocations({ ...asking, records }),
+  ])
+  const usesOnlyKubernetes = kubernetes.allocations.length > 0 && records.every(each => each.scheduler === 'kubernetes')
+  const faults = [...(usesOnlyKubernetes ? [] : slurm.faults), ...kubernetes.faults]
+  for (const fault of faults) tell(terminal, plainText(fault))
+  return [...slurm.allocations, ...kubernetes.allocations]
+}
+
+async function slurmAllocations({ everybody: allUsers, ...asking }: AskedOf) {
   try {
-    return await askForAllocations(asking)
+    return { allocations: await askForAllocations({ ...asking, allUsers }), faults: [] }
   } catch (error) {
     if (!(error instanceof GpufareError)) throw error
-    tell(terminal, `what jobs of Slurm took is not known: ${error.message}`)
-    return []
+    return { allocations: [], faults: [`what jobs of Slurm took is not known: ${error.message}`] }
   }
 }
 

@@ -9,8 +9,8 @@ export interface Allocation {
   readonly task: string
   /** Component of a heterogeneous job; empty where there is one. */
   readonly component: string
-  /** `interrupted` also of one that was put back into the queue. */
-  readonly state: RunState | 'waiting' | 'running'
+  /** `interrupted` also of one that was put back into the queue; `gone` of one that the cluster no longer knows. */
+  readonly state: RunState | 'waiting' | 'running' | 'gone'
   /** Seconds since 1970. */
   readonly submitSeconds: number
   /** Absent where it has not begun. */
@@ -24,4 +24,6 @@ export interface Allocation {
   readonly comment: string
   /** Share of its time that its GPUs had work, 0 to 1; absent where nobody counts. */
   readonly gpuBusyShare?: number
+  /** It stands for all tasks, some of which ran after others: how long one took is not known. */
+  readonly isAllTasks?: true
 }

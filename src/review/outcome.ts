@@ -4,7 +4,16 @@ import { readStamp } from '../stamp.ts'
 import { secondsPerDay, secondsPerHour } from '../units.ts'
 
 /** How a submission ended, all its tasks together. */
-export type Ending = 'done' | 'failed' | 'timed out' | 'cancelled' | 'interrupted' | 'running' | 'waiting' | 'unknown'
+export type Ending =
+  | 'done'
+  | 'failed'
+  | 'timed out'
+  | 'cancelled'
+  | 'interrupted'
+  | 'running'
+  | 'waiting'
+  | 'gone'
+  | 'unknown'
 
 /** A submission: what was quoted, and what it took. */
 export interface Outcome {
@@ -96,7 +105,8 @@ function outcomeOf(
   const tasks = tasksOf(allocations)
   const starts = tasks.flatMap(own => own.map((start, index) => ({ start, isLast: index === own.length - 1 })))
   const lasts = tasks.flatMap(own => own.at(-1) ?? [])
-  const done = lasts.filter(({ ending }) => ending === 'done').map(({ elapsedSeconds }) => elapsedSeconds)
+  const tellsOfOne = allocations.every(({ isAllTasks }) => isAllTasks !== true)
+  const done = lasts.flatMap(({ ending, elapsedSeconds }) => (ending === 'done' && tellsOfOne ? elapsedSeconds : []))
   const runtimeSeconds = median(done)
   const stopped = lasts.filter(({ ending }) => ending === 'timed out').map(({ elapsedSeconds }) => elapsedSeconds)
   const usdOf = (start: Start) => costOf(start, quoted)
@@ -172,7 +182,8 @@ function startOf(parts: readonly Allocation[]): Start {
 }
 
 /** What a start cost; one that got another number of GPUs than was asked for is paid by the GPU. */
-function costOf({ elapsedSeconds, gpus }: Start, quoted: QuotedFigures): number | undefined {
+function costOf({ ending, elapsedSeconds, gpus }: Start, quoted: QuotedFigures): number | undefined {
+  if (ending === 'gone') return undefined
   if (elapsedSeconds === 0) return 0
   if (quoted.usdPerTaskHour === undefined || quoted.gpus === 0) return undefined
   const asQuoted = gpus === 0 || gpus === quoted.gpus || gpus === quoted.billedGpus
@@ -193,7 +204,9 @@ function endingOf(state: Allocation['state']): Ending {
 }
 
 /** The order in which an ending stands for a submission whose tasks did not end alike. */
-const gravity: readonly Ending[] = ['running', 'waiting', 'failed', 'timed out', 'cancelled', 'interrupted', 'done']
+const gravity: readonly Ending[] = [
+  ...(['running', 'waiting', 'failed', 'timed out', 'cancelled', 'interrupted', 'gone', 'done'] as const),
+]
 
 function worstOf(parts: readonly { readonly ending: Ending }[]): Ending {
   return gravity.find(each => parts.some(({ ending }) => ending === each)) ?? 'unknown'

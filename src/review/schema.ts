@@ -1,14 +1,18 @@
 import * as z from 'zod'
 
 const Range = z.strictObject({ p10: z.number(), p50: z.number(), p90: z.number() })
-const Ending = z.enum(['done', 'failed', 'timed out', 'cancelled', 'interrupted', 'running', 'waiting', 'unknown'])
+const Ending = z
+  .enum(['done', 'failed', 'timed out', 'cancelled', 'interrupted', 'running', 'waiting', 'gone', 'unknown'])
+  .describe('gone: the cluster no longer has it, and what it took was not seen before')
 
 const Job = z.strictObject({
   id: z.string(),
   cluster: z.string(),
   name: z.string(),
   user: z.string(),
-  team: z.string().describe("tag of the quote, or Slurm's account where only the accounting knows the job"),
+  team: z
+    .string()
+    .describe("tag of the quote; where only the scheduler knows the job Slurm's account, the namespace of Kubernetes"),
   submitted: z.string().describe('ISO 8601, UTC'),
   gpus: z.string(),
   quoted: z.strictObject({

@@ -105,7 +105,7 @@ function nameIn({ team, user, quoted, record }: Outcome, by: Grouping): string {
     case 'team':
       return team
     case 'user':
-      return user
+      return user || 'not known'
     case 'gpu':
       return quoted.gpuModel.replace(/(^|\+ )\d+x /g, '$1') || 'not known'
     case 'model':

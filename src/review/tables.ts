@@ -47,7 +47,7 @@ function jobRow(outcome: Outcome, currency: Currency): readonly string[] {
   const mixed = endings.size > 1 ? Array.from(endings, ([each, count]) => `${count} ${each}`).join(', ') : ending
   const most = quoted.runtimeUpperBoundSeconds
   return [
-    outcome.id || '?',
+    shortId(outcome),
     outcome.name,
     restarts === 0 ? mixed : `${mixed}, begun again ${countOf(restarts, 'time')}`,
     quoted.runtimeSeconds
@@ -68,6 +68,11 @@ function jobRow(outcome: Outcome, currency: Currency): readonly string[] {
     wasted === 0 ? '-' : formatMoney(wasted, currency),
     unit === undefined ? '-' : `${formatMoney(unit.usd, currency)} a ${unit.unit}`,
   ]
+}
+
+/** A number of Slurm, what kubectl calls it, or of a uid the part that is enough among some. */
+function shortId({ id, record }: Outcome): string {
+  return record?.reference ?? (id.replace(/^([\da-f]{8})(?:-[\da-f]{4}){3}-[\da-f]{12}$/, '$1') || '?')
 }
 
 function groupHead(name: string): readonly string[] {
@@ -93,6 +98,7 @@ function groupRow(group: Group, currency: Currency): readonly string[] {
 function totals({ total, outcomes }: Review, currency: Currency): readonly string[] {
   const unpriced = outcomes.filter(({ usd, gpuHours }) => usd === undefined && gpuHours > 0).length
   const lost = outcomes.filter(({ ending }) => ending === 'unknown').length
+  const gone = outcomes.filter(({ ending }) => ending === 'gone').length
   return [
     `${countOf(total.jobs, 'job')} cost ${formatMoney(total.usd, currency)}, ${formatMoney(total.wastedUsd, currency)} of it for nothing that was kept`,
     ...(total.compared === 0
@@ -102,6 +108,9 @@ function totals({ total, outcomes }: Review, currency: Currency): readonly strin
     ...(lost === 0
       ? []
       : [`what became of ${countOf(lost, 'job')} is not known: the scheduler no longer tells, or not to you`]),
+    ...(gone === 0
+      ? []
+      : [`${countOf(gone, 'job')} ${gone === 1 ? 'is' : 'are'} gone from the cluster, and what was taken with it`]),
   ]
 }
 

@@ -26,7 +26,7 @@ export async function readAccepted(
       const text = await readObjects(manifest, namespace, words, patienceMilliseconds)
       const rows = text.split('\n').map(line => line.trim().split(/\s+/))
       return own.map(({ reference, name, job }): Accepted => {
-        const row = rows.find(([kind, named]) => named === name && kind === job.kind)
+        const row = rows.find(([kind, named]) => named === name && kind === job.kind.split(' ')[0])
         const [, , where = namespace, id] = row ?? []
         return {
           job,

@@ -20,12 +20,19 @@ export interface CreatedJob extends Created {
 /** What was created and is one of the jobs, from what kubectl printed in whatever format it was asked for. */
 export function createdJobs(printed: string, jobs: readonly Job[]): readonly CreatedJob[] {
   return readCreated(printed).flatMap(each => {
-    const kind = each.reference.split(/[./]/)[0]?.toLowerCase()
-    const ofKind = jobs.filter(job => job.kind.toLowerCase() === kind)
+    const ofKind = jobs.filter(job => isOfKind(each.reference, job))
     // a generated name begins with what the manifest says
     const job = ofKind.find(({ name }) => name === each.name) ?? ofKind.find(({ name }) => each.name.startsWith(name))
     return job === undefined ? [] : [{ ...each, job, namespace: job.destination['namespace'] ?? '' }]
   })
+}
+
+/** Kinds of one name in two groups are told apart by the job's own title, `Job (batch.volcano.sh)`; whole objects are printed without a group. */
+function isOfKind(reference: string, job: Job): boolean {
+  const [type = ''] = reference.split('/')
+  const [kind = '', ...group] = type.toLowerCase().split('.')
+  const [, named = '', otherGroup] = /^(\S+)(?: \((.+)\))?$/.exec(job.kind.toLowerCase()) ?? []
+  return kind === named && (otherGroup === undefined || group.length === 0 || group.join('.') === otherGroup)
 }
 
 /** `job.batch/train created`, with `-o name` only `job.batch/train`, with `-o yaml` and `-o json` whole objects. */

@@ -47,11 +47,13 @@ export async function rehearse(manifest: Manifest): Promise<readonly string[]> {
 }
 
 /** Context, its namespace and its server, from the kubeconfig alone. */
-export async function readContext(manifest: Manifest) {
+export async function readContext({
+  schedulerArguments,
+  environment,
+}: Pick<Manifest, 'schedulerArguments' | 'environment'>) {
   const fields = ['{.current-context}', '{.contexts[0].context.namespace}', '{.clusters[0].cluster.server}']
   const output = `--output=jsonpath=${fields.join('{"\\n"}')}`
-  const words = ['config', 'view', '--minify', ...connectionWords(manifest.schedulerArguments), output]
-  const { environment } = manifest
+  const words = ['config', 'view', '--minify', ...connectionWords(schedulerArguments), output]
   const answer = await askProgram('kubectl', words, { environment, timeoutMilliseconds: lookUpMilliseconds })
   const [context = '', namespace = '', server = ''] = answer.exitCode === 0 ? answer.stdout.split('\n') : []
   return { context, namespace, server }

@@ -1,0 +1,92 @@
+import { timeSeconds } from './fields.ts'
+import type { Course } from './kubernetes-course.ts'
+import type { Pod } from './kubernetes-schema.ts'
+
+/** One time that a job was started: seconds since 1970, the earlier ones `interrupted`. */
+export interface Start {
+  readonly state: Course['state']
+  readonly startSeconds?: number
+  readonly elapsedSeconds: number
+}
+
+/** When the containers of a pod ran. */
+interface Span {
+  readonly beganSeconds: number
+  /** When it was started last. */
+  readonly startSeconds: number
+  /** Absent while it runs. */
+  readonly endSeconds?: number
+  readonly failed: boolean
+  readonly restarts: number
+}
+
+/**
+ * The times that a job was started, the earliest first. Its own status tells when it was created, began and ended; only its pods tell how long
+ * they waited for a node and which were started anew, as long as they are there.
+ */
+export function startsOf(course: Course, pods: readonly Pod[], nowSeconds: number): readonly Start[] {
+  const { state, submitSeconds, endSeconds } = course
+  const spans = pods.flatMap(pod => spanOf(pod) ?? []).toSorted((a, b) => a.startSeconds - b.startSeconds)
+  const isReplaced = ({ failed, endSeconds: end }: Span) =>
+    failed && end !== undefined && spans.some(later => later.beganSeconds >= end)
+  const lasting = spans.filter(span => !isReplaced(span))
+  const ofPods = lasting[0]?.startSeconds
+  if (state === 'waiting' && ofPods === undefined) return [{ state, elapsedSeconds: 0 }]
+  // What runs and has no pod yet holds nothing.
+  const startSeconds = ofPods ?? course.startSeconds ?? submitSeconds
+  const again = restartsWithin(lasting)
+  const earlier = [...attempts(spans.filter(isReplaced)), ...again].map(
+    ({ from, until }): Start => ({
+      state: 'interrupted',
+      startSeconds: from,
+      // Beside pods that ran on it cost nothing of its own.
+      elapsedSeconds: Math.max(0, Math.min(until, startSeconds) - from),
+    }),
+  )
+  const untold = Array.from(
+    { length: Math.max(0, course.restarts - earlier.length) },
+    (): Start => ({
+      state: 'interrupted',
+      startSeconds,
+      elapsedSeconds: 0,
+    }),
+  )
+  const until = endSeconds ?? nowSeconds
+  return [...earlier, ...untold, { state, startSeconds, elapsedSeconds: Math.max(0, until - startSeconds) }]
+}
+
+/** Pods that failed at the same time are one attempt of the job. */
+function attempts(spans: readonly Span[]): readonly { readonly from: number; readonly until: number }[] {
+  const found: { from: number; until: number }[] = []
+  for (const { beganSeconds: from, endSeconds: until = from } of spans) {
+    const last = found.at(-1)
+    if (last === undefined || from >= last.until) found.push({ from, until })
+    else last.until = Math.max(last.until, until)
+  }
+  return found
+}
+
+/** Of containers that were started anew within their pod the cluster keeps how often, and not when: the first has all of the time before. */
+function restartsWithin(spans: readonly Span[]): readonly { readonly from: number; readonly until: number }[] {
+  const most = spans.toSorted((a, b) => b.restarts - a.restarts)[0]
+  if (most === undefined || most.restarts === 0) return []
+  const { beganSeconds: from, startSeconds: until, restarts } = most
+  return Array.from({ length: restarts }, (_, index) => (index === 0 ? { from, until } : { from: until, until }))
+}
+
+function spanOf({ status }: Pod): Span | undefined {
+  const { containerStatuses, phase } = status
+  const ran = containerStatuses.flatMap(({ state }) => state?.terminated ?? state?.running ?? [])
+  const starts = ran.flatMap(({ startedAt }) => timeSeconds(startedAt ?? '') ?? [])
+  const ends = ran.flatMap(({ finishedAt }) => timeSeconds(finishedAt ?? '') ?? [])
+  if (starts.length === 0) return undefined
+  const startSeconds = Math.min(...starts)
+  const isOver = ends.length === containerStatuses.length
+  return {
+    beganSeconds: Math.min(timeSeconds(status.startTime ?? '') ?? startSeconds, startSeconds),
+    startSeconds,
+    ...(isOver && { endSeconds: Math.max(...ends) }),
+    failed: phase === 'Failed',
+    restarts: Math.max(...containerStatuses.map(({ restartCount }) => restartCount)),
+  }
+}

@@ -20,6 +20,7 @@ import { progressOf, type RunProgress } from './run-progress.ts'
 import { serving } from './serving.ts'
 import { simulation } from './simulation.ts'
 import { speech } from './speech.ts'
+import { structuralBiology } from './structural-biology.ts'
 import { translation } from './translation.ts'
 import { ultralytics } from './ultralytics.ts'
 import { vision } from './vision.ts'
@@ -47,6 +48,7 @@ export const readers: readonly LogReader[] = [
   stableBaselines,
   ...reinforcement,
   ...simulation,
+  ...structuralBiology,
   ...quantumChemistry,
   ...serving,
   ...otherPrograms,

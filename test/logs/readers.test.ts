@@ -183,4 +183,33 @@ describe('formats of programs', () => {
     const reports = linesOf(10, 100, 10, step => `{'loss': 1.5, 'learning_rate': 2e-05, 'epoch': ${step / 250}}`)
     expect(figuresIn(progressIn(`${header}\n${reports}`))).toMatchObject({ globalBatch: 128, worldSize: 8 })
   })
+
+  test('trials of a search are no run: neither as a table nor as results', () => {
+    const table = (at: number) =>
+      [
+        '| Trial name | status  | iter | total time (s) |',
+        '|------------+---------+------+----------------|',
+        `| PPO_a      | RUNNING | ${at} | ${at * 10} |`,
+        `| PPO_b      | RUNNING | ${at} | ${at * 10} |`,
+      ].join('\n')
+    const results = (at: number) =>
+      ['a', 'b']
+        .map(trial => `Result for PPO_${trial}:\n  iterations_since_restore: ${at}\n  time_this_iter_s: 12.5\n`)
+        .join('')
+    expect(figuresIn(progressIn(linesOf(5, 60, 2, table)))).toEqual({})
+    expect(figuresIn(progressIn(linesOf(5, 60, 2, results))).secondsPerStep).toBeUndefined()
+  })
+
+  test('GROMACS: the end it foresees, held against the end of the job', () => {
+    const progress = progressIn(
+      [
+        'starting mdrun',
+        '50000 steps, 100.0 ps.',
+        'step 10000, will finish Tue Mar  5 14:00:00 2024',
+        'step 20000, will finish Tue Mar  5 14:00:00 2024',
+        'slurmstepd: error: *** JOB 3 ON g2 CANCELLED AT 2024-03-05T12:30:00 DUE TO TIME LIMIT ***',
+      ].join('\n'),
+    )
+    expect(figuresIn(progress)).toMatchObject({ stepsDone: 20_000, remainingSeconds: 5400, secondsPerStep: 0.18 })
+  })
 })

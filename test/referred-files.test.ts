@@ -118,7 +118,8 @@ describe('what is not read, and why', () => {
   })
 
   test('a folder', () => {
-    expect(read(train('conf'))['conf']).toEqual({ notRead: 'not a file' })
+    mkdirSync(join(folder(), 'conf/folder.json'))
+    expect(read(train('conf/folder.json'))['conf/folder.json']).toEqual({ notRead: 'not a file' })
   })
 
   test('a file of more than five megabytes', () => {

@@ -3,14 +3,20 @@ import { baseName } from '../launchers.ts'
 import type { Workload } from '../workload.ts'
 import { type Flags, findFlag, known, switchFlag, textFlag } from './flags.ts'
 
-/** What a program's name says it does; training is what has a length or a batch and is none of these. */
+/**
+ * What a program's name says it does; training is what has a length or a batch and is none of these. Of several words the first
+ * counts: `train_and_eval` trains, `make_train_set` does not.
+ */
 const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
   [
-    /(^|[_.-])(pre-?process|prepare|prep|download|convert|tokenize|make|build|score|plot|export|merge|extract|watch|monitor|setup|collect|stats|index|bench|benchmark|profile|check|visuali[sz]e|compile)/,
+    /(^|[_.-])(pre-?process|prepare|prep|download|convert|tokenize|make|build|score|plot|export|merge|extract|watch|monitor|setup|collect|stats|index|bench|benchmark|profile|check|visuali[sz]e|compile|simulat|analy[sz]e)/,
     'other',
   ],
   [/(^|[_.-])(eval|evaluate|evaluation|test|validate|val)([_.-]|$)/, 'evaluate'],
-  [/(^|[_.-])(infer|inference|predict|generate|sample|translate|transcribe|demo)([_.-]|$)/, 'infer'],
+  [
+    /(^|[_.-])(infer|inference|predict|generate|sample|translate|transcribe|demo|embed|embeddings?|encode|caption|captioning|annotate|rerank|ocr|synthesi[sz]e)([_.-]|$)/,
+    'infer',
+  ],
   [/(^|[_.-])(serve|server|serving|api_server)([_.-]|$)/, 'serve'],
 ]
 
@@ -28,7 +34,15 @@ export function purposeOfProgram({ program }: CommandLine, flags: Flags): Worklo
     /^([a-z]+[_-])?(eval|evaluate|evaluation|test|validate|infer|inference|predict|generate)$/.test(told)
   const name = isTold ? told : baseName(program).replace(/\.py$/, '').toLowerCase()
   if (/(^|[_.-])bench(mark(ing)?)?([_.-]|$)/.test(name) && asksPublishedModel(flags)) return 'infer'
-  return PURPOSES.find(([pattern]) => pattern.test(name))?.[1] ?? 'train'
+  const trainsAt = foundAt(TRAINING, name)
+  const [first] = PURPOSES.map(([pattern, purpose]) => ({ purpose, at: foundAt(pattern, name) }))
+    .filter(({ at }) => at < trainsAt)
+    .sort((one, other) => one.at - other.at)
+  return first?.purpose ?? 'train'
+}
+
+function foundAt(pattern: RegExp, name: string): number {
+  return pattern.exec(name)?.index ?? Number.POSITIVE_INFINITY
 }
 
 /** A benchmark that is given a model of the Hugging Face Hub, and nothing to train it for, lets it answer. */

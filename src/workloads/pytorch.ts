@@ -147,7 +147,8 @@ export const pytorch: WorkloadReader = {
       const { place, repetitions, conditional } = commandLine
       return { workload: { purpose, place, role: '', repetitions, conditional }, warnings: [] }
     }
-    if (purpose === 'train' && !hasLength && !saysTraining && (!hasBatch || isImage)) return undefined
+    const speaksOfTraining = hasBatch && !isImage && hasTrainingOption(typed)
+    if (purpose === 'train' && !hasLength && !saysTraining && !speaksOfTraining) return undefined
     const isLightning = usesLightning(flags)
     const { processes, warnings } = processesOf(isLightning ? flags : typed, commandLine, context, isLightning)
     const framework = frameworkOf(isLightning ? flags : typed, commandLine, isLightning, program)
@@ -202,6 +203,15 @@ export const pytorch: WorkloadReader = {
       ],
     }
   },
+}
+
+/** A batch alone may be one of inference; rates, optimizers and checkpoints are those of training. */
+function hasTrainingOption({ list }: Flags): boolean {
+  return list.some(({ name }) =>
+    /^(?:lr|learning-rate|base-lr|max-lr|min-lr|optim(?:izer)?|opt|weight-decay|wd|momentum|warmup.*|grad.*|.*train.*|accum.*|dropout|scheduler|lr-.*|resume.*|save-(?:every|freq|steps|interval))$/.test(
+      name,
+    ),
+  )
 }
 
 /** What stands below the command line: a configuration, else the program's own defaults, and the constants at its margin. */

@@ -172,6 +172,21 @@ ${more}  tasks:
   })
 })
 
+test('mpi-operator’s launcher is a Job, which tries six times more; training-operator’s is none', () => {
+  const mpiJob = (version: string, policy = '') => `apiVersion: kubeflow.org/${version}
+kind: MPIJob
+metadata: {name: m}
+spec:
+  runPolicy: {${policy}}
+  mpiReplicaSpecs:
+    Launcher: {replicas: 1, restartPolicy: Never, template: {spec: {containers: [{name: l, image: x}]}}}
+    Worker: {replicas: 2, restartPolicy: Never, template: ${template(8)}}
+`
+  expect(warned(jobOf(mpiJob('v2beta1')), 'retries-multiply-cost')).toEqual([expect.stringContaining('6 times')])
+  expect(warned(jobOf(mpiJob('v2beta1', 'backoffLimit: 0')), 'retries-multiply-cost')).toEqual([])
+  expect(warned(jobOf(mpiJob('v1')), 'retries-multiply-cost')).toEqual([])
+})
+
 describe('TrainJob', () => {
   const runtime = (kind: string, policy: string, jobs: string) => `apiVersion: trainer.kubeflow.org/v1alpha1
 kind: ${kind}

@@ -275,6 +275,47 @@ ${template('beside', 1)}`,
   ])
 })
 
+describe('SparkApplication', () => {
+  const spark = (executor: string, more = '', kind = 'SparkApplication') => `apiVersion: sparkoperator.k8s.io/v1beta2
+kind: ${kind}
+metadata: {name: s}
+spec:
+  mainApplicationFile: local:///app/etl.py
+  driver: {cores: 2, memory: 8g}
+  executor: {cores: 8, instances: 4, nodeSelector: {cloud.google.com/gke-accelerator: nvidia-tesla-t4}${executor}}
+${more}`
+
+  test('GPUs of the executors stand in a field or in Spark’s settings', () => {
+    const field = spark(', gpu: {name: amd.com/gpu, quantity: 2}')
+    const settings = spark('', '  sparkConf: {"spark.executor.resource.gpu.amount": "2"}')
+    for (const text of [field, settings]) {
+      expect(shape(onlyJob(text))).toEqual([
+        ['driver', 1, 0, 1, 1],
+        ['executor', 4, 2, 1, 1],
+      ])
+    }
+    const [, executor] = onlyJob(field).roles
+    expect([executor?.gpuVendor, executor?.cpusPerReplica?.value, executor?.gpuType.names[0]?.value]).toEqual([
+      'AMD',
+      8,
+      'nvidia-tesla-t4',
+    ])
+  })
+
+  test('executors that come and go, retries, and a schedule around it', () => {
+    const gpu = ', gpu: {name: nvidia.com/gpu, quantity: 1}'
+    const scaled = '  dynamicAllocation: {enabled: true, initialExecutors: 1, minExecutors: 1, maxExecutors: 6}\n'
+    const policy = '  restartPolicy: {type: OnFailure, onFailureRetries: 2}\n'
+    const job = onlyJob(spark(gpu, scaled + policy))
+    expect([job.roles[1]?.replicas.value, job.roles[1]?.replicaRange]).toEqual([1, { smallest: 1, largest: 6 }])
+    expect(codes(job)).toEqual(expect.arrayContaining(['autoscaling-range', 'retries-multiply-cost', 'no-time-limit']))
+    const [head = '', spec = ''] = spark(gpu).split('spec:\n')
+    const scheduled = `${head.replace('SparkApplication', 'ScheduledSparkApplication')}spec:\n  schedule: "@daily"\n  template:\n${spec.replace(/^ {2}/gm, '    ')}`
+    expect(shape(onlyJob(scheduled))[1]).toEqual(['executor', 4, 1, 1, 1])
+    expect(codes(onlyJob(scheduled))).toContain('recurring')
+  })
+})
+
 describe('services', () => {
   const cases: readonly [string, string, readonly (readonly unknown[])[], object | undefined][] = [
     [

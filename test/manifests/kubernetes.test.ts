@@ -696,6 +696,15 @@ describe('templates', () => {
     ])
   })
 
+  test('a part of an image may be open, the text of a name has no variable by a dollar alone', () => {
+    const named = (image: string) =>
+      onlyJob(jobWith({}).replace('example/train:1', image)).warnings.flatMap(({ code, text }) =>
+        code === 'unresolved-template' ? [text] : [],
+      )
+    expect(named('docker.example/$PROJECT_ID/train:1')).toEqual([expect.stringContaining('$PROJECT_ID')])
+    expect(named('docker.example/a$b/train:1')).toEqual([])
+  })
+
   test('programs see a blank as not known', () => {
     const container = 'command: [python, train.py, "--model=<your model>", <data>, "a<b"]'
     const [line] = onlyJob(jobWith({ container })).roles[0]?.commandLines ?? []

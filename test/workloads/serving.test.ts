@@ -135,6 +135,15 @@ describe('inference engines', () => {
     expect(workloads.filter(({ purpose }) => purpose === 'infer')).toEqual([])
   })
 
+  test.each([
+    ['python embed.py --model org/tiny-1b --batch-size 256', ['infer']],
+    ['python caption.py --model org/tiny-1b --batch-size 32 --fp16', ['infer']],
+    ['python shard.py --model org/tiny-1b --batch-size 32', []],
+    ['python shard.py --model org/tiny-1b --batch-size 32 --lr 1e-4', ['train']],
+  ])('a batch alone is no training: %s', (script, purposes) => {
+    expect(readScript(script).workloads.map(({ purpose }) => purpose)).toEqual(purposes)
+  })
+
   test('a training script that also generates is no inference', () => {
     const { workloads } = readScript('python train_grpo.py --tensor-parallel-size 2 --epochs 1 --batch-size 4')
     expect(workloads.map(({ purpose }) => purpose)).toEqual(['train'])

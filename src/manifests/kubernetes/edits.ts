@@ -1,4 +1,6 @@
-import { type DocumentPath, isMapping, type Mapping, valueAt, type YamlDocument } from '../../document.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { type DocumentPath, isMapping, type Mapping, readYaml, valueAt, type YamlDocument } from '../../document.ts'
+import type { Manifest } from '../../manifest.ts'
 
 /** Text that takes the place of the characters from `start` to `end`. */
 export interface TextEdit {
@@ -110,8 +112,27 @@ function flow(value: Mapping): string {
   return `{${entries.join(', ')}}`
 }
 
+/** The manifest's text with its documents altered; undefined where it would not read as the old documents with just these changes. */
+export function alterText(
+  { text: source, name }: Pick<Manifest, 'text' | 'name'>,
+  documents: readonly YamlDocument[],
+  altered: ReadonlyMap<YamlDocument, readonly Alteration[]>,
+): string | undefined {
+  const text = applyEdits(
+    source,
+    [...altered.values()].flat().flatMap(({ edits }) => edits),
+  )
+  if (text === undefined) return undefined
+  const after = readYaml(text, name, 'kubectl')
+  const isAsWanted = (document: YamlDocument, index: number) => {
+    const changes = (altered.get(document) ?? []).flatMap(alteration => alteration.changes)
+    return isDeepStrictEqual(changes.reduce(withChange, document.value), after[index]?.value)
+  }
+  return documents.length === after.length && documents.every(isAsWanted) ? text : undefined
+}
+
 /** The text with all edits made; undefined where two of them want different things of the same characters. */
-export function applyEdits(source: string, edits: readonly TextEdit[]): string | undefined {
+function applyEdits(source: string, edits: readonly TextEdit[]): string | undefined {
   const distinct = new Map(edits.map(edit => [JSON.stringify(edit), edit]))
   const ordered = [...distinct.values()].toSorted((a, b) => a.start - b.start || a.end - b.end)
   let text = ''
@@ -125,7 +146,7 @@ export function applyEdits(source: string, edits: readonly TextEdit[]): string |
 }
 
 /** The value with a change made; everything that is not on its path is shared with the old one. */
-export function withChange(value: unknown, { path, value: wanted }: Change): unknown {
+function withChange(value: unknown, { path, value: wanted }: Change): unknown {
   const [step, ...rest] = path
   if (step === undefined) return wanted
   if (Array.isArray(value)) {

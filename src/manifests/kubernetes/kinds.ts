@@ -56,6 +56,8 @@ export interface Kind {
   readonly retries?: {
     readonly paths: readonly DocumentPath[]
     readonly default?: number
+    /** The version of the API that has this default, where others have none. */
+    readonly defaultIn?: string
     /** They count only where a policy of the object or of one of its roles starts something again. */
     readonly byPolicy?: true
   }
@@ -222,6 +224,8 @@ export const KINDS: readonly Kind[] = [
   },
   {
     ...kubeflowJob('MPIJob', 'mpiReplicaSpecs'),
+    // mpi-operator makes a Job of the launcher and leaves the number to that (pkg/apis/kubeflow/v2beta1/default.go).
+    retries: { paths: [['spec', 'runPolicy', 'backoffLimit']], default: BATCH_RETRIES, defaultIn: 'v2beta1' },
     processesPerPod: ['spec', 'slotsPerWorker'],
     startsOn: { launcher: 'Launcher', workers: 'Worker' },
   },

@@ -11,7 +11,7 @@ const BRACES = /\{\{-?((?:(?!\{\{).)*?)-?\}\}/gs
 /** What envsubst and its like fill in, `${GPUS}` or, where a value is nothing else, `$GPUS`; and what a person is to, `<gpus>`. */
 const VARIABLE = /\$\{([A-Za-z_]\w*)[^}]*\}|(?<![\w/$=-])\$([A-Za-z_]\w*)(?=["']?\s*(?:[,}\]]|$))/gm
 const BLANK = /(?<!<)<([A-Za-z][\w ./-]*)>/g
-const IN_VALUE = /\$\{[A-Za-z_]\w*[^}]*\}|^\$[A-Za-z_]\w*$|(?<!<)<[A-Za-z][\w ./-]*>/
+const IN_VALUE = /\$\{[A-Za-z_]\w*[^}]*\}|^\$[A-Za-z_]\w*$|(?<=[/:.@-])\$[A-Z_][A-Z0-9_]*|(?<!<)<[A-Za-z][\w ./-]*>/
 /** Parts whose text belongs to programs: braces and variables there mean something to them. */
 const PROGRAM_TEXT: ReadonlySet<string> = new Set([
   'command',

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type DocumentPath, isMapping, readYaml, valueAt, type YamlDocument } from '../../document.ts'
+import { type DocumentPath, isMapping, valueAt, type YamlDocument } from '../../document.ts'
 import type { Manifest } from '../../manifest.ts'
 import type { Retarget } from '../manifest-format.ts'
 import { byHand, must } from './by-hand.ts'
-import { type Alteration, applyEdits, insertEntry, removeLine, renameKey, replaceScalar, withChange } from './edits.ts'
+import { type Alteration, alterText, insertEntry, removeLine, renameKey, replaceScalar } from './edits.ts'
 import { labelMeaning, requiredLabels } from './gpu-type.ts'
 import type { Kind } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
@@ -40,9 +40,8 @@ export function retargetObjects(
   }
   const elsewhere = [...altered.keys()].find(document => !documents.includes(document))
   if (elsewhere !== undefined) throw byHand({ file: manifest.name }, 'a manifest within the manifest asks for them')
-  const edits = [...altered.values()].flat().flatMap(alteration => alteration.edits)
-  const text = applyEdits(manifest.text, edits)
-  if (text === undefined || !readsAsWanted(text, manifest.name, documents, altered)) {
+  const text = alterText(manifest, documents, altered)
+  if (text === undefined) {
     throw byHand({ file: manifest.name }, 'anchors or unusual formatting stand where the GPUs are asked for')
   }
   return text
@@ -70,20 +69,6 @@ function inFile(
     holder,
     { changes: placed.flatMap(each => (each.holder === holder ? [each.change] : [])), edits: index === 0 ? edits : [] },
   ])
-}
-
-function readsAsWanted(
-  text: string,
-  file: string,
-  documents: readonly YamlDocument[],
-  altered: ReadonlyMap<YamlDocument, readonly Alteration[]>,
-): boolean {
-  const after = readYaml(text, file, 'kubectl')
-  const isAsWanted = (document: YamlDocument, index: number) => {
-    const changes = (altered.get(document) ?? []).flatMap(alteration => alteration.changes)
-    return isDeepStrictEqual(changes.reduce(withChange, document.value), after[index]?.value)
-  }
-  return documents.length === after.length && documents.every(isAsWanted)
 }
 
 function alterObject(object: KubernetesObject, kind: Kind, surroundings: Surroundings, target: Retarget): Alteration[] {

@@ -234,7 +234,8 @@ function retryWarnings(object: KubernetesObject, kind: Kind, roles: readonly Rol
   const { retries } = kind
   const counts = retries?.byPolicy !== true || restartsByPolicy(object.value)
   const written = counts ? writtenRetries(object, object.path, retries?.paths ?? []) : undefined
-  const times = counts ? (written?.times ?? retries?.default) : undefined
+  const byDefault = [undefined, object.version].includes(retries?.defaultIn) ? retries?.default : undefined
+  const times = counts ? (written?.times ?? byDefault) : undefined
   if (written !== undefined && written.times > 0) {
     return [{ ...again(`failed pods are started again, ${inTimes(written.times)}`), place: written.place }]
   }

@@ -4,6 +4,7 @@ import { inferenceService, llmInferenceService } from './kserve.ts'
 import { scaledJob, workspace } from './others.ts'
 import { runAiWorkload } from './run-ai.ts'
 import { dynamoGraph, knativeService, nimService, seldonDeployment, seldonServer } from './services.ts'
+import { sparkApplication } from './spark.ts'
 import type { Translate } from './translation.ts'
 
 /** Kinds whose pods stand in a shape of their own, by group and kind. */
@@ -22,6 +23,8 @@ const TRANSLATIONS: Readonly<Record<string, Translate>> = {
   'apps.nvidia.com/NIMService': nimService,
   'nvidia.com/DynamoGraphDeployment': dynamoGraph,
   'mlops.seldon.io/Server': seldonServer,
+  'sparkoperator.k8s.io/SparkApplication': sparkApplication,
+  'sparkoperator.k8s.io/ScheduledSparkApplication': sparkApplication,
   'keda.sh/ScaledJob': scaledJob,
   'kubeflow.org/Workspace': workspace,
   'run.ai/TrainingWorkload': runAiWorkload,

@@ -76,6 +76,11 @@ describe('what bash would make of a script', () => {
     ['arithmetic over $names', 'A=4\nB=2\npython t.py $(($A*$B)) $(( ($A + ${B}) / 2 ))', ['t.py 8 3']],
     ['arithmetic over an argument', 'python t.py $(($1*2))', ['t.py 6'], { arguments: ['3'] }],
     ['arithmetic over what a command prints', 'python t.py $(($(seq 5 | wc -l) * 2))', ['t.py 10']],
+    [
+      'numbers of equal width',
+      'for i in $(seq -w 9 10); do python t.py $i; done\npython t.py {08..10}',
+      ['t.py 09', 't.py 10', 't.py 08 09 10'],
+    ],
     ['integer division', 'python t.py $((7 / 2))', ['t.py 3']],
     ['arithmetic over something unknown', 'python t.py $((SLURM_NNODES * 2))', ['t.py <$((SLURM_NNODES * 2))>']],
     ['arithmetic by zero is not known', 'A=0\npython t.py $((1 / A))', ['t.py <$((1 / A))>']],

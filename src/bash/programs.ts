@@ -79,7 +79,9 @@ const PRINTING: Readonly<Record<string, Printing>> = {
     const parent = path.replace(/\/+$/, '').replace(/\/*[^/]*$/, '')
     return parent === '' ? (path.startsWith('/') ? '/' : '.') : parent
   },
-  seq: args => {
+  seq: written => {
+    const isPadded = written[0] === '-w'
+    const args = isPadded ? written.slice(1) : written
     const numbers = args.map(Number)
     const [from = 1, step = 1, to = 0] =
       numbers.length === 1 ? [1, 1, numbers[0]] : numbers.length === 2 ? [numbers[0], 1, numbers[1]] : numbers
@@ -87,7 +89,8 @@ const PRINTING: Readonly<Record<string, Printing>> = {
       return undefined
     const out: number[] = []
     for (let value = from; step > 0 ? value <= to : value >= to; value += step) out.push(value)
-    return unlines(out)
+    const width = isPadded ? Math.max(...args.map(each => each.length)) : 0
+    return unlines(out.map(value => String(value).padStart(width, '0')))
   },
   expr: args => calculate(args),
   bc: (_, input) => calculate(input?.replace(/^scale=0;/, '').match(/\d+|[-+*/%]/g) ?? []),

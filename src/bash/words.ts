@@ -150,10 +150,15 @@ function expandBraces(parts: readonly WordPart[]): (readonly WordPart[])[] {
 function braceTexts(text: string): string[] {
   const range = /^\{(-?\d+)\.\.(-?\d+)(?:\.\.(\d+))?\}$/.exec(text)
   if (range !== null) {
-    const [from, to, step] = [Number(range[1]), Number(range[2]), Number(range[3] ?? 1) || 1]
+    const [, first = '', last = '', by = 1] = range
+    const [from, to, step] = [Number(first), Number(last), Number(by) || 1]
     const length = Math.floor(Math.abs(to - from) / step) + 1
     if (length > MOST_WORDS) return [text]
-    return Array.from({ length }, (_, index) => String(from + index * step * Math.sign(to - from || 1)))
+    // `{01..10}` keeps the width of its ends.
+    const width = /^0\d/.test(first) || /^0\d/.test(last) ? Math.max(first.length, last.length) : 0
+    return Array.from({ length }, (_, index) =>
+      String(from + index * step * Math.sign(to - from || 1)).padStart(width, '0'),
+    )
   }
   const inner = text.slice(1, -1)
   return /[{}$"'`\\]/.test(inner) || !inner.includes(',') ? [text] : inner.split(',')

@@ -55,7 +55,7 @@ export function describeWorkload(workload: Workload): string {
 
 function nameOfWork({ purpose, device, framework }: Workload): string {
   if (device === 'cpu') return 'work for CPUs'
-  if (purpose === 'other') return framework?.value ?? 'a step that is no training'
+  if (purpose === 'other' || device === 'gpu') return framework?.value ?? 'a step that is no training'
   return 'a model that is not named'
 }
 

@@ -26,6 +26,7 @@ const HARNESSES: Readonly<Record<string, string>> = {
   'lm_eval.__main__': 'lm-eval',
   lighteval: 'lighteval',
   'lighteval.__main__': 'lighteval',
+  opencompass: 'opencompass',
   'helm-run': 'helm',
   'helm.benchmark.run': 'helm',
 }

@@ -319,20 +319,24 @@ function workingLines(runs: readonly Run[], role: Role): readonly CommandLine[] 
   return runs.filter(run => run.role === role && !isErrand(run.commandLine)).map(run => run.commandLine)
 }
 
+/** What several runs are called, by what they do; of a job that trains, only training counts. */
+const RUNS = [
+  ['train', 'training runs'],
+  ['evaluate', 'evaluation runs'],
+  ['infer', 'inference runs'],
+] as const
+
 function explainRuns(workloads: readonly Workload[]): Warning[] {
-  const trained = workloads.filter(workload => workload.purpose === 'train')
-  const roles = new Set(trained.map(workload => workload.role))
-  const [role] = roles
-  const own = trained.filter(workload => workload.role === role)
+  const [purpose, called] = RUNS.find(([each]) => workloads.some(workload => workload.purpose === each)) ?? []
+  const same = workloads.filter(workload => workload.purpose === purpose)
+  const own = same.filter(workload => workload.role === same[0]?.role)
   const runs = own.reduce((sum, workload) => sum + workload.repetitions, 0)
   const first = own[0]
   if (runs < 2 || first === undefined) return []
   const places = own.map(
     ({ place, repetitions }) => `${besides(place, first.place)}${repetitions > 1 ? ` (${repetitions} times)` : ''}`,
   )
-  return [
-    { code: 'multiple-runs', text: `this job makes ${runs} training runs: ${places.join(', ')}`, place: first.place },
-  ]
+  return [{ code: 'multiple-runs', text: `this job makes ${runs} ${called}: ${places.join(', ')}`, place: first.place }]
 }
 
 function explainChildJobs(job: Job): Warning[] {

@@ -25,11 +25,19 @@ import { countingLaunch, type Peers } from './processes.ts'
 import { agentScripts } from './scripts/agents.ts'
 import { generationScripts } from './scripts/generation.ts'
 import type { Defaults, KnownScript } from './scripts/known-script.ts'
+import { scienceScripts } from './scripts/science.ts'
+import { translationScripts } from './scripts/translation.ts'
 import { visionScripts } from './scripts/vision.ts'
 import { hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { RunContext, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
-const scripts: readonly KnownScript[] = [...visionScripts, ...generationScripts, ...agentScripts]
+const scripts: readonly KnownScript[] = [
+  ...visionScripts,
+  ...generationScripts,
+  ...translationScripts,
+  ...agentScripts,
+  ...scienceScripts,
+]
 
 /** Published training programs that are started as they are, by what their own options mean. */
 export const knownScripts: WorkloadReader = {
@@ -85,7 +93,8 @@ function findScript(commandLine: CommandLine): KnownScript | undefined {
 
 function configWords({ configFlags = [] }: KnownScript, commandLine: CommandLine): readonly CommandWord[] {
   const flags = readFlags(commandLine)
-  return configFlags.flatMap(name => findFlag(flags, [name])?.value ?? [])
+  const placed = flags.positionals.find(({ written }) => /\.(ya?ml|json|toml)$/.test(written))
+  return configFlags.flatMap(name => (name === 0 ? placed : findFlag(flags, [name])?.value) ?? [])
 }
 
 /** `SOLVER.MAX_ITER 90000` behind the options, or behind `--opts`, which then seems to have the first of them as its value. */

@@ -55,12 +55,12 @@ const TABLE: FlagTable = {
 /** What speech models and others without Megatron call one process's batch. */
 const PROCESS_BATCH = ['model.train-ds.batch-size']
 
-const DEGREES: DegreeNames = {
+const DEGREES = {
   tensor: ['model.tensor-model-parallel-size', 'trainer.strategy.tensor-model-parallel-size'],
   pipeline: ['model.pipeline-model-parallel-size', 'trainer.strategy.pipeline-model-parallel-size'],
   context: ['model.context-parallel-size', 'trainer.strategy.context-parallel-size'],
   expert: ['model.expert-model-parallel-size', 'trainer.strategy.expert-model-parallel-size'],
-}
+} satisfies DegreeNames
 
 /** Keys that no other trainer has. */
 const OWN_KEYS = [
@@ -201,10 +201,13 @@ function precisionFrom(flags: Flags): Sourced<Precision> | undefined {
 
 function splitOf({ flags, isComplete }: Configured, commandLine: CommandLine): Sourced<Parallelism> | undefined {
   const degrees = degreesOf(flags, DEGREES)
-  if (degrees === undefined || !isComplete) return undefined
+  // Who says both of the usual ones says how the model is split, whatever else stands in a file that is not here.
+  const isSaid = hasFlag(flags, DEGREES.tensor) && hasFlag(flags, DEGREES.pipeline)
+  if (degrees === undefined || !(isComplete || isSaid)) return undefined
   const optimizer = textFlag(flags, ['model.optim.name'])
   const isShared = optimizer !== 'unknown' && /distributed/.test(optimizer?.value ?? '')
-  const sharding = optimizer === 'unknown' ? 'unknown' : isShared ? 'optimizer' : 'none'
+  const isOpen = optimizer === 'unknown' || (optimizer === undefined && !isComplete)
+  const sharding = isOpen ? 'unknown' : isShared ? 'optimizer' : 'none'
   return sourced({ ...degrees, interleave: 1, sharding }, { kind: 'manifest', place: commandLine.place })
 }
 

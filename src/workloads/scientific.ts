@@ -15,6 +15,8 @@ interface ScientificCode {
   readonly onGpu?: RegExp
   /** Options that give its time steps. */
   readonly steps?: readonly string[]
+  /** A network's answers, and no simulation. */
+  readonly infers?: true
 }
 
 const CODES: readonly ScientificCode[] = [
@@ -35,18 +37,28 @@ const CODES: readonly ScientificCode[] = [
   { framework: 'qmcpack', programs: /^qmcpack(_\w+)?$/ },
   { framework: 'relion', programs: /^relion_(refine|autopick|tomo_\w+|motion_refine)(_mpi)?$/ },
   { framework: 'cryosparc', programs: /^cryosparc[mw_]?\w*$/ },
-  { framework: 'alphafold', programs: /^(run_alphafold\w*|alphafold)(\.(py|sh))?$/ },
-  { framework: 'colabfold', programs: /^colabfold_batch$/ },
-  { framework: 'boltz', programs: /^boltz$/, onGpu: /^predict\b/ },
-  { framework: 'chai-lab', programs: /^chai(-lab)?$/, onGpu: /^fold\b/ },
-  { framework: 'openfold', programs: /^run_pretrained_openfold\.py$/ },
-  { framework: 'rosettafold', programs: /^(run_rf2na|run_e2e_ver|run_pyrosetta_ver|RoseTTAFold\w*)(\.sh|\.py)?$/ },
+  { framework: 'alphafold', programs: /^(run_alphafold\w*|alphafold)(\.(py|sh))?$/, infers: true },
+  { framework: 'colabfold', programs: /^colabfold_batch$/, infers: true },
+  { framework: 'boltz', programs: /^boltz$/, onGpu: /^predict\b/, infers: true },
+  { framework: 'chai-lab', programs: /^chai(-lab)?$/, onGpu: /^fold\b/, infers: true },
+  { framework: 'openfold', programs: /^run_pretrained_openfold\.py$/, infers: true },
+  {
+    framework: 'rosettafold',
+    programs: /^(run_rf2na|run_e2e_ver|run_pyrosetta_ver|RoseTTAFold\w*)(\.sh|\.py)?$/,
+    infers: true,
+  },
+  { framework: 'esm', programs: /^esm-(extract|fold)$/, infers: true },
+  { framework: 'marian', programs: /^marian-(decoder|scorer|server)$/, infers: true },
+  { framework: 'fairseq', programs: /^fairseq-(generate|interactive|validate|eval-lm)$/, infers: true },
+  { framework: 'opennmt-py', programs: /^onmt_translate$/, infers: true },
+  { framework: 'sockeye', programs: /^sockeye-(translate|score)$/, infers: true },
+  { framework: 'whisper', programs: /^(whisper|whisperx|whisper-ctranslate2)$/, infers: true },
   { framework: 'wrf', programs: /^wrf\.exe$/ },
   { framework: 'pyfr', programs: /^pyfr$/, onGpu: /^(-\S+ )*(run|restart)\b/ },
   { framework: 'nekrs', programs: /^(nekrs|nrsmpi|nrspre)$/ },
   { framework: 'amrex', programs: /\.(CUDA|HIP)\.ex$/ },
-  { framework: 'dorado', programs: /^dorado$/, onGpu: /^(basecaller|duplex)\b/ },
-  { framework: 'guppy', programs: /^guppy_basecaller(_server)?$/ },
+  { framework: 'dorado', programs: /^dorado$/, onGpu: /^(basecaller|duplex)\b/, infers: true },
+  { framework: 'guppy', programs: /^guppy_basecaller(_server)?$/, infers: true },
   { framework: 'parabricks', programs: /^pbrun$/ },
   { framework: 'hpl', programs: /^(xhpl|hpl|hpcg|xhpcg)(\.sh)?$/ },
   {
@@ -55,7 +67,7 @@ const CODES: readonly ScientificCode[] = [
   },
 ]
 
-/** Scientific codes: what they are, and what their command line says of the length; the rest stands in their input. */
+/** Scientific codes and programs for one network: what they are, and what their command line says of the length; the rest stands in their input. */
 export const scientific: WorkloadReader = {
   name: 'scientific',
 
@@ -69,7 +81,7 @@ export const scientific: WorkloadReader = {
     const given = commandLine.arguments.map(word => word.written).join(' ')
     const isOnCpu = code.onGpu?.test(given) === false || (code.framework === 'alphafold' && searchesOnly(commandLine))
     const workload: Workload = {
-      ...runOf(commandLine, 'other', code.framework),
+      ...runOf(commandLine, code.infers && !isOnCpu ? 'infer' : 'other', code.framework),
       device: isOnCpu ? 'cpu' : 'gpu',
       ...withoutAbsent({ steps: known(positiveFlag(readFlags(commandLine), code.steps ?? [])) }),
     }

@@ -263,6 +263,9 @@ describe('the GPU type', () => {
     ['-G 2 -p a100q', 'partition-hint', ['a100']],
     ['-G 2 -p amd_a100nv_8', 'partition-hint', ['a100']],
     ['-G 2 -p data100', 'none', []],
+    ['--gres=gpu:ampere:2', 'none', []],
+    ['--gres=gpu:ampere:2 -C a100', 'constraint', ['a100']],
+    ['--gres=gpu:volta:2', 'directive', ['volta']],
   ])('%s is known from a %s', (directives, basis, names) => {
     const { gpuType } = onlyRole(directives)
     expect(gpuType.basis).toBe(basis)
@@ -271,6 +274,7 @@ describe('the GPU type', () => {
 
   test.each<[directives: string, code: WarningCode]>([
     ['-G 2', 'gpu-type-unknown'],
+    ['--gres=gpu:hopper:2', 'gpu-type-unknown'],
     ['-G 2 -p gpu-a100', 'gpu-type-hint-only'],
     ['-G 2 -C "a100|h100"', 'gpu-type-ambiguous'],
     ['--gres=gpu:a100_3g.20gb:1', 'fractional-gpu'],

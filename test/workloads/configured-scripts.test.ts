@@ -115,7 +115,7 @@ describe('images', () => {
       'sd-scripts: a LoRA, its batch in the file of the data',
       'accelerate launch --num_processes 2 sdxl_train_network.py --pretrained_model_name_or_path stabilityai/stable-diffusion-xl-base-1.0 --dataset_config data.toml --network_module networks.lora --network_dim 32 --max_train_epochs 10 --max_train_steps 3000 --mixed_precision bf16 --save_every_n_epochs 2 --output_dir out',
       {
-        framework: 'sd-scripts',
+        framework: 'kohya-sd-scripts',
         method: 'lora',
         loraRank: 32,
         microBatch: 4,

@@ -57,6 +57,14 @@ describe('declarations', () => {
 })
 
 describe('several runs', () => {
+  test('evaluations of a loop are counted where nothing trains', () => {
+    const models = 'for m in org/a org/b org/c; do lm_eval --model hf --model_args pretrained=$m --tasks mmlu; done'
+    expect(readScript(models).warnings).toMatchObject([
+      { code: 'multiple-runs', text: expect.stringMatching(/3 evaluation runs/) },
+    ])
+    expect(readScript('lm_eval --model hf --model_args pretrained=org/a --tasks mmlu').warnings).toEqual([])
+  })
+
   test('runs of a loop that compute the same are one with repetitions', () => {
     const { workloads, warnings } = readScript(`for seed in 1 2 3; do python ${TRAIN} --seed $seed; done`)
     expect(workloads.map(workload => workload.repetitions)).toEqual([3])

@@ -32,6 +32,16 @@ describe('NeMo', () => {
   const files = { 'examples/nlp/conf/gpt.yaml': config }
   const program = 'examples/nlp/megatron_gpt_pretraining.py'
 
+  test('who says both degrees says how the model is split, though the configuration is not here', () => {
+    const command = `python ${program} --config-path=/opt/conf --config-name=gpt trainer.max_steps=10 trainer.devices=8`
+    const degrees = 'model.tensor_model_parallel_size=2 model.pipeline_model_parallel_size=1 model.global_batch_size=64'
+    expect(valuesOf(`${command} ${degrees}`, { gpus: 8 })).toMatchObject({
+      parallelism: { tensor: 2, pipeline: 1, sharding: 'unknown' },
+    })
+    const half = 'model.tensor_model_parallel_size=2 model.global_batch_size=64'
+    expect(valuesOf(`${command} ${half}`, { gpus: 8 })).not.toHaveProperty('parallelism')
+  })
+
   test("Hydra's keys win over its file, which lies beside the program", () => {
     const command = `python ${program} --config-path=conf --config-name=gpt trainer.num_nodes=2 trainer.max_steps=5000 +model.tensor_model_parallel_size=4`
     expect(valuesOf(command, { nodes: 2, gpus: 8, files })).toMatchObject({

@@ -151,6 +151,9 @@ describe('what a program is for', () => {
     ['its first argument', 'python main.py train', 'train'],
     ['an option that it is tested', 'python main.py mode=ppl_eval batch_size=4', 'evaluate'],
     ['an option that beats its name', 'python train.py --phase test', 'evaluate'],
+    ['the first of several words', 'python train_and_eval.py', 'train'],
+    ['the first of several words that is no training', 'python make_train_set.py', 'other'],
+    ['a simulation, whatever it counts', 'python simulate_box.py --steps 1000000', 'other'],
   ])('says %s', (_, script, purpose) => {
     expect(readScript(script).workloads.map(workload => workload.purpose)).toEqual([purpose])
   })

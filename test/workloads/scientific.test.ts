@@ -23,12 +23,21 @@ describe('scientific codes', () => {
     ['mpirun -np 4 pw.x -npool 4 -in scf.in', 'quantum-espresso', undefined],
     ['srun cp2k.psmp -i h2o.inp', 'cp2k', undefined],
     ['mpirun -n 3 /opt/relion/bin/relion_refine_mpi --i p.star --gpu', 'relion', undefined],
-    ['python3 docker/run_alphafold.py --fasta_paths=a.fasta', 'alphafold', undefined],
-    ['colabfold_batch msas out --num-recycle 3', 'colabfold', undefined],
-    ['boltz predict in.yaml --use_msa_server', 'boltz', undefined],
     ['mpirun -np 4 pyfr run -b cuda mesh.pyfrm conf.ini', 'pyfr', undefined],
   ])('%s', (script, framework, steps) => {
     expect(runsIn(script)).toEqual([['other', framework, 'gpu', steps]])
+  })
+
+  test.each([
+    ['python3 docker/run_alphafold.py --fasta_paths=a.fasta', 'alphafold'],
+    ['colabfold_batch msas out --num-recycle 3', 'colabfold'],
+    ['boltz predict in.yaml --use_msa_server', 'boltz'],
+    ['dorado basecaller hac pod5/ > calls.bam', 'dorado'],
+    ['build/marian-decoder -c m.npz.decoder.yml -d 0 1', 'marian'],
+    ['esm-extract esm2_t33_650M_UR50D in.fasta out --include mean', 'esm'],
+    ['whisper talk.wav --model large-v3', 'whisper'],
+  ])('%s asks a network', (script, framework) => {
+    expect(runsIn(script)).toEqual([['infer', framework, 'gpu', undefined]])
   })
 
   test.each([

@@ -30,7 +30,20 @@ function refined(name: Sourced<string>, settings: Settings): Sourced<string> {
   return says && /^\d{2,3}(?:gb?)?$/.test(key(feature.value).slice(key(name.value).length)) ? feature : name
 }
 
+/** Architectures and makers that several types share; Volta is the V100 in every data center. */
+const SHARED_NAME =
+  /^(kepler|maxwell|pascal|turing|ampere|ada|lovelace|hopper|blackwell|cdna\d?|tesla|quadro|geforce|rtx|gtx|nvidia|amd|gpu|any)$/i
+
+/** The word at the place of a type that names none, `ampere` of `gpu:ampere:2`. */
+export function sharedName(settings: Settings): string | undefined {
+  return gpuOptions.flatMap(name => wordsOf(settings, name)).find(({ value }) => SHARED_NAME.test(value))?.value
+}
+
 function typesOf(settings: Settings, option: string): readonly Sourced<string>[] {
+  return wordsOf(settings, option).filter(({ value }) => !SHARED_NAME.test(value))
+}
+
+function wordsOf(settings: Settings, option: string): readonly Sourced<string>[] {
   const setting = settings.get(option)
   if (setting === undefined) return []
   const gpus = (gresOf(settings, option) ?? []).filter(gres => gres.name === 'gpu')

@@ -7,6 +7,7 @@ import { formatDuration, parseDuration, secondsPerMinute } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
 import { eachLine } from './directives.ts'
 import type { Shape } from './gpu-count.ts'
+import { sharedName } from './gpu-type.ts'
 import { readMinutes } from './quantities.ts'
 import type { SbatchReading } from './read-sbatch.ts'
 import { gresOf, type Setting, type Settings } from './settings.ts'
@@ -153,8 +154,11 @@ function warnOfType(role: Role, settings: Settings, warn: Warn): readonly Warnin
   const { names, basis } = role.gpuType
   const said = names.map(name => name.value)
   const [name] = said
-  if (name === undefined)
-    return [warn('gpu-type-unknown', 'no GPU type is named: the prices below are for types it might get')]
+  if (name === undefined) {
+    const word = sharedName(settings)
+    const why = word === undefined ? 'no GPU type is named' : `${word} is what several GPU types are called`
+    return [warn('gpu-type-unknown', `${why}: the prices below are for types it might get`)]
+  }
   const isGuess = basis === 'partition-hint' || basis === 'account-hint' || basis === 'comment'
   const warnings: Warning[] = []
   if (isGuess) {

@@ -4,7 +4,7 @@ import type { KnownScript } from './known-script.ts'
 export const generationScripts: readonly KnownScript[] = [
   {
     // kohya-ss/sd-scripts, which takes names of diffusers for what it calls otherwise
-    framework: 'sd-scripts',
+    framework: 'kohya-sd-scripts',
     program:
       /(^|\/)(\w+_)?train_(network|db|textual_inversion|controlnet|control_net\w*)\.py$|(^|\/)(sdxl|flux|sd3|lumina)_train\.py$/,
     own: {
@@ -94,36 +94,5 @@ export const generationScripts: readonly KnownScript[] = [
     mixed: { flags: ['use-fp16'], precision: 'fp16' },
     checkpoint: { steps: ['save-interval'], resume: ['resume-checkpoint'] },
     dataFolder: ['data-dir'],
-  },
-  {
-    framework: 'fairseq',
-    program: /(^|\/)(fairseq-train|fairseq-hydra-train|fairseq_cli\.(hydra_)?train|(hydra_)?train\.py)$/,
-    own: {
-      flags: ['arch', 'a', 'max-tokens', 'criterion', 'max-update', 'optimization.max-update', 'update-freq'],
-      least: 2,
-    },
-    table: {
-      steps: ['max-update', 'optimization.max-update'],
-      epochs: ['max-epoch', 'optimization.max-epoch'],
-      microBatch: ['batch-size', 'max-sentences', 'dataset.batch-size'],
-      gradientAccumulation: ['update-freq', 'optimization.update-freq'],
-      sequenceLength: ['tokens-per-sample', 'task.tokens-per-sample'],
-      modelName: ['arch', 'a'],
-      optimizer: ['optimizer', 'optimizer.-name'],
-    },
-    defaults: { source: 'fairseq 0.12', gradientAccumulation: 1 },
-    mixed: { flags: ['fp16', 'common.fp16'], precision: 'fp16' },
-    dataFolder: [0, 'task.data'],
-    spawns: {
-      perMachine: ['distributed-world-size', 'distributed-training.distributed-world-size'],
-      machines: [],
-      otherwise: 'each-gpu',
-    },
-    checkpoint: {
-      steps: ['save-interval-updates', 'checkpoint.save-interval-updates'],
-      epochs: ['save-interval', 'checkpoint.save-interval'],
-      folder: ['save-dir', 'checkpoint.save-dir'],
-      resume: ['restore-file'],
-    },
   },
 ]

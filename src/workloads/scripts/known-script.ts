@@ -15,8 +15,11 @@ export interface KnownScript {
   readonly machineBatch?: { readonly batch: readonly string[]; readonly machines: readonly string[] }
   /** What it takes where it is told nothing. */
   readonly defaults?: Defaults
-  /** Files with values for these same options, which those of the command line win over; later files win over earlier ones. */
-  readonly configFlags?: readonly string[]
+  /**
+   * Files with values for these same options, which those of the command line win over; later files win over earlier ones. `0` for the
+   * first argument that is called like one.
+   */
+  readonly configFlags?: readonly (string | 0)[]
   /** `KEY VALUE` among its arguments sets a key of the configuration (yacs, as in detectron2). */
   readonly takesPairs?: true
   /** The configuration is called as the model it describes. */

@@ -31,7 +31,7 @@ function better(lines: LogReading | undefined, bars: LogReading | undefined): Lo
 }
 
 function fromLines(records: readonly LogRecord[]): LogReading | undefined {
-  const sightings = records.flatMap(record => sightingsOf(record))
+  const sightings = sightingsOf(records)
   const groups = [...groupedBy(sightings, one => one.label).entries()].map(([label, all]) => ({
     label,
     all: mainTotal(all),

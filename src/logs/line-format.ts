@@ -44,7 +44,7 @@ export function readLines(format: LineFormat, records: readonly LogRecord[]): Lo
     const match = format.report.exec(record.text)
     if (match === null) others.push(record)
     else {
-      const point = pointOf({ ...groupsOf(match.groups), ...placeOf(record) }, format)
+      const point = pointOf(groupsOf(match.groups), record, format)
       if (point !== undefined) points.push(point)
       continue
     }
@@ -75,11 +75,15 @@ export function readLines(format: LineFormat, records: readonly LogRecord[]): Lo
   return format.refine?.(reading, records) ?? reading
 }
 
-function pointOf(found: Partial<ProgressPoint>, { totalIsLast, unit }: LineFormat): ProgressPoint | undefined {
+function pointOf(
+  found: Partial<ProgressPoint>,
+  record: LogRecord,
+  { totalIsLast, unit }: LineFormat,
+): ProgressPoint | undefined {
   const step = found.step ?? (unit === 'epoch' ? found.epoch : undefined)
   if (step === undefined) return undefined
   const total = found.total === undefined || totalIsLast !== true ? found.total : found.total + 1
-  return { line: 0, ...found, step, total }
+  return { ...found, ...placeOf(record), step, total }
 }
 
 function lastLine(records: readonly LogRecord[], pattern: RegExp | undefined): number | undefined {

@@ -1,4 +1,4 @@
-import type { LogRecord } from './records.ts'
+import { endsOf, type LogRecord } from './records.ts'
 
 /** A number in a record that may be a counter. */
 export interface Sighting {
@@ -12,10 +12,13 @@ export interface Sighting {
 
 const counterWords =
   'global[_ ]?step|current[_ ]step|train(?:ing)?[_ ]step|optimi[sz]er[_ ]step|step|iteration|iter|it|batch|num_updates|updates?|mini-?batch|episode|round|generation|timesteps?|total_steps|frame|trial|ionic step|cycle|sample|i'
-const labelled = new RegExp(
-  String.raw`(?<![\w.])["']?(?<label>${counterWords}|epochs?|ep)s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d|\s*,\s*\d+\s*[\])])(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
-  'gi',
-)
+const labelledBy = (words: string) =>
+  new RegExp(
+    String.raw`(?<![\w.])["']?(?<label>${words})s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d|\s*,\s*\d+\s*[\])])(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
+    'gi',
+  )
+const everyLabel = labelledBy(`${counterWords}|epochs?|ep`)
+const noLabel = /(?!)/g
 const pairs =
   /(?<![\w./:-])[[(]?\s*(?<at>\d{1,9})\s?\/\s?(?<total>\d{1,9})(?![\w./-]|:\d|\.\d)(?<samples>\s(?:samples|images|examples|particles|sentences|sequences)\b)?/g
 
@@ -23,8 +26,18 @@ const pairs =
 export const otherCounts =
   /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|valid(?:ation|ating)?\b|eval(?:uation|uating)?\b|test(?:ing)?\b(?! time)|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
 
-/** Every number of a record that may be a counter, by its name or its total. */
-export function sightingsOf(record: LogRecord): readonly Sighting[] {
+/** Every number that may be a counter, by its name or its total. Names are those at either end of the log. */
+export function sightingsOf(records: readonly LogRecord[]): readonly Sighting[] {
+  const names = new Set(
+    endsOf(records).flatMap(({ text }) =>
+      [...text.matchAll(everyLabel)].map(({ groups }) => groups?.['label']?.toLowerCase() ?? ''),
+    ),
+  )
+  const labelled = names.size === 0 ? noLabel : labelledBy([...names].join('|'))
+  return records.flatMap(record => sightingsIn(record, labelled))
+}
+
+function sightingsIn(record: LogRecord, labelled: RegExp): readonly Sighting[] {
   const { text } = record
   if (text.length > 4000 || otherCounts.test(text.slice(0, 160)) || /\d\s*%\|/.test(text)) return []
   const found = new Map<string, Sighting>()

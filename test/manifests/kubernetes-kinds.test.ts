@@ -172,6 +172,35 @@ ${more}  tasks:
   })
 })
 
+describe('RayService', () => {
+  const served = (applications: string) => {
+    const job = jobOf(`apiVersion: ray.io/v1
+kind: RayService
+metadata: {name: s}
+spec:
+  serveConfigV2: |
+    applications: ${applications}
+  rayClusterConfig:
+    headGroupSpec: {rayStartParams: {}, template: {spec: {containers: [{name: h, image: x}]}}}
+    workerGroupSpecs: [{groupName: w, replicas: 0, minReplicas: 0, maxReplicas: 2, rayStartParams: {}, template: ${template(4)}}]
+`)
+    return job.roles.map(({ serves }) => serves && [serves.modelName?.value, serves.tensorParallel?.value])
+  }
+  const model = (id: string) =>
+    `{model_loading_config: {model_id: short, model_source: ${id}}, engine_kwargs: {tensor_parallel_size: 4}}`
+
+  test('serves the model that its configuration names where the GPUs are', () => {
+    expect(served(`[{args: {llm_configs: [${model('org/one')}]}}]`)).toEqual([undefined, ['org/one', 4]])
+    expect(served('[{runtime_env: {env_vars: {MODEL_ID: org/one}}}]')).toEqual([undefined, ['org/one', undefined]])
+  })
+
+  test('names none of several, and none where its configuration is no YAML', () => {
+    const nothing = [undefined, [undefined, undefined]]
+    expect(served(`[{args: {llm_configs: [${model('org/one')}, ${model('org/two')}]}}]`)).toEqual(nothing)
+    expect(served('[{')).toEqual(nothing)
+  })
+})
+
 test('mpi-operator’s launcher is a Job, which tries six times more; training-operator’s is none', () => {
   const mpiJob = (version: string, policy = '') => `apiVersion: kubeflow.org/${version}
 kind: MPIJob

@@ -4,14 +4,15 @@ import type { GpuBounds, Role, ServedModel } from '../../job.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import { formatGib } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
-import { type PlacedPod, placePod } from './containers.ts'
+import { placePod } from './containers.ts'
 import type { Kind, RoleRow } from './kinds.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { KubernetesObject } from './objects.ts'
 import { type PodReading, readPod } from './pods.ts'
 import { resourceFaults } from './resource-rules.ts'
-import { largestProfile, nimModel } from './resources.ts'
+import { largestProfile } from './resources.ts'
 import { type Metadata, Pod, WholeNumber } from './schema.ts'
+import { modelOfImage, servedModel } from './served-models.ts'
 
 /** A role of an object, found and checked, before the object's own limits are laid over it. */
 export interface RoleReading {
@@ -142,37 +143,10 @@ function readRole(
       ...withoutAbsent({
         range,
         deadline: deadline.count,
-        serves: servedBy(object, row.serves && [...path, ...row.serves]) ?? servedByImage(placed),
+        serves: servedModel(object, row.serves && [...path, ...row.serves]) ?? modelOfImage(placed),
       }),
     },
   }
-}
-
-function servedBy({ document }: KubernetesObject, at: DocumentPath | undefined): ServedModel | undefined {
-  if (at === undefined || valueAt(document.value, at) == null) return undefined
-  const said = <T>(key: string, isFit: (value: unknown) => value is T): Sourced<T> | undefined => {
-    const value = valueAt(document.value, [...at, key])
-    return isFit(value) ? sourced(value, { kind: 'manifest', place: document.placeOf([...at, key]) }) : undefined
-  }
-  const isText = (value: unknown) => typeof value === 'string'
-  return {
-    place: document.placeOf(at),
-    ...withoutAbsent({
-      modelName: said('model', isText),
-      framework: said('framework', isText),
-      tensorParallel: said('tensor', value => typeof value === 'number'),
-    }),
-  }
-}
-
-/** NVIDIA's images are called by the models in them, `nvcr.io/nim/meta/llama-3.1-8b-instruct`, and serve when they are told nothing. */
-function servedByImage({ containers, document }: PlacedPod): ServedModel | undefined {
-  return containers.flatMap(({ container, path }): ServedModel[] => {
-    const model = container.command === undefined ? nimModel(container.image ?? '') : undefined
-    const place = document.placeOf([...path, 'image'])
-    const said = <T>(value: T) => sourced(value, { kind: 'manifest', place } as const)
-    return model === undefined ? [] : [{ place, modelName: said(model), framework: said('nim') }]
-  })[0]
 }
 
 function byDefault({ replicasByDefault }: RoleRow): Sourced<number> | undefined {

@@ -56,6 +56,16 @@ const SCOPES: Readonly<Record<string, string>> = {
   mmcls: 'mmclassification',
 }
 
+/** Where no scope is said: each project has a preprocessor of its own. */
+const PREPROCESSORS: Readonly<Record<string, string>> = {
+  DetDataPreprocessor: 'mmdetection',
+  Det3DDataPreprocessor: 'mmdetection3d',
+  SegDataPreProcessor: 'mmsegmentation',
+  PoseDataPreprocessor: 'mmpose',
+  ClsDataPreprocessor: 'mmpretrain',
+  ActionDataPreprocessor: 'mmaction2',
+}
+
 /** How a run is started: its configuration, and the processes where the command says them. */
 interface Start {
   readonly config: CommandWord
@@ -147,12 +157,16 @@ function isOpenmmlab({ program }: CommandLine, config: CommandWord, flags: Flags
   return isOfTools || program === 'mim' || hasFlag(flags, OWN_FLAGS) || hasFlag(flags, OWN_KEYS)
 }
 
-function frameworkOf({ program, arguments: words }: CommandLine, config: CommandWord, flags: Flags): string {
-  const written = [program, config.written].join(' ').toLowerCase()
+function frameworkOf(commandLine: CommandLine, config: CommandWord, flags: Flags): string {
+  const { program, arguments: words, folder = '' } = commandLine
+  const written = [folder, program, config.written].join(' ').toLowerCase()
   const [repository] =
     /mm(detection3d|detection|segmentation|pretrain|pose|action2|classification|ocr|rotate|yolo)/.exec(written) ?? []
   const scope = (program === 'mim' ? words[1]?.text : undefined) ?? firstText(flags, ['default-scope'])?.value
-  return repository ?? (scope === undefined ? 'openmmlab' : (SCOPES[scope] ?? scope))
+  if (repository !== undefined) return repository
+  if (scope !== undefined) return SCOPES[scope] ?? scope
+  const preprocessor = firstText(flags, ['model.data-preprocessor.type'])?.value ?? ''
+  return PREPROCESSORS[preprocessor.replace(/^\w+\./, '')] ?? 'openmmlab'
 }
 
 function trainingValues(flags: Flags, isComplete: boolean): Partial<Workload> {

@@ -30,6 +30,7 @@ import { batchIsShared, declaredFlags, findProgram, type ProgramText, programPat
 import { layFlags, settingsAsFlags } from './settings-table.ts'
 import { dataParallel, deepspeedWords, readEngine } from './training-arguments.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
+import { weightBitsOf } from './weight-bits.ts'
 import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
 import { modelOfWrittenFlags } from './written-flags.ts'
 
@@ -182,7 +183,9 @@ export const pytorch: WorkloadReader = {
         parallelism: sharding && dataParallel(sharding),
         sequenceLength: known(given.sequenceLength),
         precision: precisionFrom(flags) ?? precision,
-        method: isTraining ? methodOf(given.loraRank, framework, commandLine) : undefined,
+        method: isTraining
+          ? methodOf(flags, given.loraRank, known(given.modelName), framework, commandLine)
+          : undefined,
         loraRank: known(given.loraRank),
         optimizer: given.optimizer,
         compiled: known(switchFlag(flags, ['compile', 'torch-compile'])),
@@ -349,13 +352,27 @@ function frameworkOf(
   return imports ? sourced('pytorch', { kind: 'file', place: { file: program.path } }) : undefined
 }
 
+/** Options by which scripts are told to train an adapter, and to hold the network in 4 bits meanwhile. */
+const ADAPTER = /^(?:(?:use|enable|with|apply)-)?(?:q?lora|peft)$|^lora-(?:alpha|dropout|target\S*|modules)$/
+const FOUR_BITS = ['load-in-4bit', 'use-4bit']
+
 function methodOf(
+  flags: Flags,
   rank: Given<number>,
+  modelName: Sourced<string> | undefined,
   framework: Sourced<string> | undefined,
   commandLine: CommandLine,
 ): Workload['method'] | undefined {
-  if (rank !== undefined) return rank === 'unknown' ? undefined : sourced('lora', rank.origin)
-  if (framework === undefined || namesConfigFile(commandLine)) return undefined
+  const fourBits = known(switchFlag(flags, FOUR_BITS))
+  const weights = weightBitsOf(modelName, undefined)
+  const kind = fourBits?.value === true || (weights !== undefined && weights.value <= 4) ? 'qlora' : 'lora'
+  const adapter = flags.list.find(({ name, value }) => ADAPTER.test(name) && readBoolean(value?.text) !== false)
+  if (rank !== undefined) return rank === 'unknown' ? undefined : sourced(kind, rank.origin)
+  if (adapter !== undefined) return sourced(/qlora/.test(adapter.name) ? 'qlora' : kind, adapter.origin)
+  if (kind === 'qlora')
+    return sourced('qlora', { kind: 'assumed', reason: 'weights of 4 bits learn through an adapter' })
+  if (framework === undefined || namesConfigFile(commandLine) || /lora|peft|adapter|unsloth/i.test(commandLine.program))
+    return undefined
   return sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
 }
 

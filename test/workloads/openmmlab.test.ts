@@ -155,3 +155,13 @@ describe('OpenMMLab', () => {
     expect(workload?.epochs?.value).toBe(3)
   })
 })
+
+test.each([
+  ['its preprocessor', 'python tools/train.py configs/a.py', 'mmsegmentation'],
+  ['the folder that it runs in', 'cd mmdetection3d\npython tools/train.py configs/b.py', 'mmdetection3d'],
+  ['nothing', 'python tools/train.py configs/c.py', 'openmmlab'],
+])('the project is known by %s', (_, script, framework) => {
+  const text = "model = dict(data_preprocessor=dict(type='SegDataPreProcessor'))\ntrain_cfg = dict(max_iters=5)\n"
+  const read = valuesOf(script, { files: { 'configs/a.py': text, 'mmdetection3d/configs/b.py': text } })
+  expect(read['framework']).toBe(framework)
+})

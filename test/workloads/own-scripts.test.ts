@@ -371,3 +371,15 @@ describe('public data', () => {
     expect(run?.steps?.origin.kind).toBe(steps === undefined ? undefined : 'assumed')
   })
 })
+
+test.each([
+  ['a rank', 'python fit.py --epochs 3 --lora_r 8', 'lora'],
+  ['a switch', 'python fit.py --epochs 3 --use_lora', 'lora'],
+  ['a switch that is off', 'python fit.py --epochs 3 --use_lora false', 'full'],
+  ['a rank over four bits', 'python fit.py --epochs 3 --lora_r 8 --load_in_4bit', 'qlora'],
+  ['weights of four bits', 'python fit.py --max_steps 60 --model org/net-1B-bnb-4bit', 'qlora'],
+  ['nothing but the name of its program', 'python fit_unsloth.py --max_steps 60 --model org/net-1B', undefined],
+  ['nothing', 'python fit.py --epochs 3', 'full'],
+])('what a script of its own trains, told %s', (_, script, method) => {
+  expect(readScript(script).workloads[0]?.method?.value).toBe(method)
+})

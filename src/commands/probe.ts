@@ -1,12 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { agree } from '../agreement.ts'
 import { GpufareError } from '../errors.ts'
 import { plainText } from '../escaping.ts'
 import type { RunProgress } from '../logs/run-progress.ts'
 import { describeProgress } from '../logs/words.ts'
+import type { Manifest } from '../manifest.ts'
+import { type ProbeJob, probeJob } from '../manifests/kubernetes/probe-job.ts'
 import { probeOptions } from '../manifests/slurm/probe-options.ts'
-import { followProbe, type Probe, type Probed, startProbe, submitProbe } from '../probing.ts'
-import { type PassedOn, type QuotedManifest, quoteManifests } from '../quoted-manifests.ts'
+import { startProbe } from '../probing/command.ts'
+import { followProbe, type Probe, type Probed } from '../probing/follow.ts'
+import { createProbe } from '../probing/kubernetes.ts'
+import { submitProbe } from '../probing/slurm.ts'
+import { type PassedOn, type QuotedManifest, quoteManifests, quoteText } from '../quoted-manifests.ts'
+import type { Handover } from '../schedulers/index.ts'
 import { processTerminal, type Terminal, tell, withProgress } from '../terminal.ts'
 import { formatCount, formatDuration, formatMoney, formatPercent } from '../units.ts'
 import { showQuotes } from './estimate.ts'
@@ -21,8 +29,11 @@ export interface ProbeOptions {
   readonly color: boolean
 }
 
+/** How long a probe of Kubernetes that ended by itself, and its log, can be looked at. */
+const keptSeconds = 600
+
 /**
- * Runs a batch script for a few minutes until its rate is steady, and quotes the whole job by it; of a command, prints what its log tells.
+ * Runs a batch script or a Job for a few minutes until its rate is steady, and quotes the whole job by it; of a command, prints what its log tells.
  * Answers with 1 where nothing could be measured, with 130 where it was interrupted.
  */
 export async function probe(
@@ -34,13 +45,13 @@ export async function probe(
   if (file === undefined) return probeCommand(passedOn, options, terminal)
   const [whole, ...others] = await quoteManifests([file], options, passedOn, terminal)
   if (whole === undefined || others.length > 0) return 0
-  const probed = await quoteProbe(whole, options, passedOn, terminal)
-  tell(terminal, describeProbe(probed))
-  const [agreed] = await agree([probed], options, terminal, async () => {})
+  const plan = await planProbe(whole, options, passedOn, terminal)
+  tell(terminal, plan.words)
+  const [agreed] = await agree([plan.probed], options, terminal, async () => {})
   if (agreed === undefined) return 0
   const { log, why, progress } = await follow(async () => {
-    const running = await submitProbe(agreed, logOf)
-    tell(terminal, `job ${running.id} is the probe; Ctrl-C ends it, its output goes to ${running.log}`)
+    const { title, running } = await plan.start(agreed)
+    tell(terminal, `${title} is the probe; Ctrl-C ends it, its output goes to ${running.log}`)
     return running
   }, terminal)
   if (why === 'interrupted') return 130
@@ -55,37 +66,80 @@ function logOf(id: string): string {
   return resolve(`gpufare-probe-${id}.out`)
 }
 
+/** A probe that is only to be agreed to. */
+interface Plan {
+  readonly probed: QuotedManifest
+  /** What the person should know before saying yes. */
+  readonly words: string
+  start(agreed: Handover): Promise<{ readonly title: string; readonly running: Probe }>
+}
+
 /** The same job as a short one, quoted. Throws GpufareError for what cannot be probed. */
-async function quoteProbe(
-  { manifest, fares }: QuotedManifest,
+async function planProbe(
+  whole: QuotedManifest,
   options: ProbeOptions,
   passedOn: PassedOn,
   terminal: Terminal,
-): Promise<QuotedManifest> {
+): Promise<Plan> {
+  const { manifest, fares } = whole
   const [fare, ...others] = fares
   if (fare === undefined || others.length > 0 || fare.job.roles.length > 1)
     throw new GpufareError('a probe runs a single job that is alike on all its nodes', 2)
+  if (manifest.name !== manifest.path) throw new GpufareError('a probe needs the manifest in a file', 2)
   const { job } = fare
-  if (job.scheduler !== 'slurm') {
-    const hint = `start it yourself with a short activeDeadlineSeconds and keep its output (kubectl logs -f ... > probe.log); then gpufare estimate --log probe.log ${manifest.name}`
-    throw new GpufareError(`gpufare probe runs batch scripts of Slurm, and commands, not a ${job.kind}`, 2, hint)
-  }
-  if (manifest.name !== manifest.path) throw new GpufareError('a probe needs the script in a file', 2)
   const limitSeconds = Math.min(options.for, job.roles[0]?.timeLimitSeconds?.value ?? options.for)
+  if (job.scheduler === 'slurm') return planSlurm(manifest, limitSeconds, options, passedOn, terminal)
+  if (job.kind === 'Job') return planKubernetes(whole, limitSeconds)
+  const hint = `start it yourself with a short activeDeadlineSeconds and keep its output (kubectl logs -f ... > probe.log); then gpufare estimate --log probe.log ${manifest.name}`
+  throw new GpufareError(
+    `gpufare probe runs batch scripts of Slurm, Jobs of Kubernetes and commands, not a ${job.kind}`,
+    2,
+    hint,
+  )
+}
+
+async function planSlurm(
+  manifest: Manifest,
+  limitSeconds: number,
+  options: ProbeOptions,
+  passedOn: PassedOn,
+  terminal: Terminal,
+): Promise<Plan> {
   const schedulerArguments = [...passedOn.schedulerArguments, ...probeOptions(manifest, limitSeconds, logOf('%j'))]
   const told = { ...passedOn, schedulerArguments }
   const [probed] = await quoteManifests([manifest.path], { ...options, history: false }, told, terminal)
   if (probed === undefined) throw new GpufareError('there is nothing to probe', 2)
-  return probed
+  return {
+    probed,
+    words: `the probe runs the script as it is for ${costOf(probed)}; what the script writes, it writes`,
+    start: async agreed => {
+      const running = await submitProbe(agreed, logOf)
+      return { title: `job ${running.id}`, running }
+    },
+  }
 }
 
-/** What the person should know before saying yes. */
-function describeProbe({ fares, config }: QuotedManifest): string {
+function planKubernetes(whole: QuotedManifest, limitSeconds: number): Plan {
+  const suffix = randomBytes(3).toString('hex')
+  const made: ProbeJob = probeJob(whole.manifest, { limitSeconds, keptSeconds, suffix })
+  const probed = quoteText({ ...whole, past: {}, fares: [] }, made.text)
+  const name = probed.fares[0]?.job.name ?? ''
+  return {
+    probed,
+    words: `the probe runs the Job once more as ${name} for ${costOf(probed)}, waiting for a node included; what it writes, it writes`,
+    start: async agreed => {
+      const running = await createProbe(agreed.manifest, made.container, logOf)
+      return { title: `job.batch/${running.name}`, running }
+    },
+  }
+}
+
+function costOf({ fares, config }: QuotedManifest): string {
   const [fare] = fares
   const seconds = fare?.job.roles[0]?.timeLimitSeconds?.value ?? Number.NaN
   const usd = fare?.quotes[0]?.limitUsd
   const cost = usd === undefined ? 'its price is not known' : `${formatMoney(usd, config.currency)} at most`
-  return `the probe runs the script as it is for ${formatDuration(seconds)} at most, ${cost}; what the script writes, it writes`
+  return `${formatDuration(seconds)} at most, ${cost}`
 }
 
 /** A command on this machine: nothing is submitted, nothing asked. */
@@ -124,9 +178,10 @@ function describeLook(state: 'waiting' | 'running', progress: RunProgress | unde
   return `the probe runs: ${formatCount(stepsDone.value)} steps${rate}`
 }
 
-/** Nothing could be measured: the log, which the user has, may tell why. */
+/** Nothing could be measured: the log, where there is one, may tell why. */
 function tellNothing(log: string, terminal: Terminal): number {
-  tell(terminal, `the probe reported no rate: ${plainText(log)} shows what it printed`)
+  const seen = existsSync(log) ? `${plainText(log)} shows what it printed` : 'it never began to run'
+  tell(terminal, `the probe reported no rate: ${seen}`)
   return 1
 }
 

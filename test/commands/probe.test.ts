@@ -46,18 +46,21 @@ describe('what is not probed', () => {
     await expect(run(undefined)).rejects.toThrow('nothing to probe is named')
   })
 
-  test('a Kubernetes Job, with what to do instead', async () => {
-    const text = `apiVersion: batch/v1
-kind: Job
+  test('what runs on Kubernetes and is no Job, with what to do instead', async () => {
+    const text = `apiVersion: kubeflow.org/v1
+kind: PyTorchJob
 metadata: {name: train}
 spec:
-  template:
-    spec:
-      containers: [{name: a, image: x, command: [python, train.py], resources: {limits: {nvidia.com/gpu: 1}}}]
+  pytorchReplicaSpecs:
+    Worker:
+      template:
+        spec:
+          containers: [{name: pytorch, image: x, command: [python, train.py], resources: {limits: {nvidia.com/gpu: 1}}}]
 `
     writeFileSync('job.yaml', text)
     await expect(run('job.yaml')).rejects.toMatchObject({
       exitCode: 2,
+      message: expect.stringContaining('not a PyTorchJob'),
       hint: expect.stringContaining('gpufare estimate --log probe.log job.yaml'),
     })
   })

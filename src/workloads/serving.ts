@@ -183,6 +183,11 @@ const SCRIPT: Engine = {
 }
 /** Options that only vLLM's own arguments have: a script that takes them generates with it. */
 const VLLM_ONLY = ['tensor-parallel-size', 'gpu-memory-utilization', 'max-model-len']
+/** Options of training, which may be split in the same ways (NeuronX Distributed, Megatron's relatives). */
+const TRAINING = words(`
+  per-device-train-batch-size train-batch-size global-batch-size max-steps train-iters epochs num-epochs num-train-epochs lr
+  learning-rate warmup-steps weight-decay
+`)
 /** Sub-commands that stand behind a command: `lmdeploy serve api_server MODEL`. */
 const INNER_COMMANDS = words('api_server gradio throughput latency')
 
@@ -243,7 +248,7 @@ function engineOf(commandLine: CommandLine): FoundEngine | undefined {
   const flags = readFlags(commandLine)
   const isOptioned = commandLine.launches.length === 0 && commandLine.program.includes('/') && command.startsWith('-')
   if (isOptioned && hasFlag(flags, VLLM_ONLY)) return { engine: SCRIPT, isUnnamed: true }
-  const isScript = /\.py$/.test(name) && hasFlag(flags, VLLM_ONLY) && !hasFlag(flags, ['per-device-train-batch-size'])
+  const isScript = /\.py$/.test(name) && hasFlag(flags, VLLM_ONLY) && !hasFlag(flags, TRAINING)
   if (!isScript || /train|rl|ppo|grpo/.test(name)) return undefined
   return { engine: SCRIPT, purpose: /eval|test|bench/.test(name) ? 'evaluate' : 'infer' }
 }

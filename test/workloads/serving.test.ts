@@ -144,6 +144,12 @@ describe('inference engines', () => {
     expect(readScript(script).workloads.map(({ purpose }) => purpose)).toEqual(purposes)
   })
 
+  test('a training that is split as vLLM would be is no inference', () => {
+    const script = 'torchrun --nproc_per_node=8 run_llama.py --tensor_parallel_size 8 --max_steps 100 --seq_len 4096'
+    const [run] = readScript(script, { gpus: 8 }).workloads
+    expect([run?.purpose, run?.steps?.value, run?.sequenceLength?.value]).toEqual(['train', 100, 4096])
+  })
+
   test('a training script that also generates is no inference', () => {
     const { workloads } = readScript('python train_grpo.py --tensor-parallel-size 2 --epochs 1 --batch-size 4')
     expect(workloads.map(({ purpose }) => purpose)).toEqual(['train'])

@@ -21,6 +21,7 @@ clusters:
 `
 
 describeSlurm('gpufare review', slurmEnvironment => {
+  const begunMilliseconds = Date.now()
   const folder = makeFolder()
   const environment = {
     ...slurmEnvironment,
@@ -54,8 +55,9 @@ describeSlurm('gpufare review', slurmEnvironment => {
   }
 
   async function reviewed(format: ReviewOptions['format'] = 'json') {
-    // A quarter of an hour: the table has only the dearest jobs, and the server may have run the same tests before.
-    const options: ReviewOptions = { format, since: 0.01, by: 'team', color: false }
+    // Only since these tests began: the table has the dearest jobs, and the server may have run the same tests before.
+    const since = (Date.now() - begunMilliseconds + 30_000) / 86_400_000
+    const options: ReviewOptions = { format, since, by: 'team', color: false }
     const { stdout } = await withTerminal(terminal => review(options, terminal, folder))
     return stdout
   }

@@ -18,6 +18,7 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const time = String.raw`(?<h>\d{2}):(?<mi>\d{2}):(?<s>\d{2})(?:[.,:](?<f>\d{1,9}))?(?!\d|:\d)`
 const forms: readonly RegExp[] = [
   new RegExp(String.raw`(?<y>\d{4})[-/.](?<mo>\d{2})[-/.](?<d>\d{2})[T ,_:]{1,2}${time}`),
+  new RegExp(String.raw`(?<![\d.])(?<d>\d{2})\.(?<mo>\d{2})\.(?<y>\d{4})[ ,]{1,2}${time}`),
   new RegExp(String.raw`(?<mo>\d{2})/(?<d>\d{2})/(?<y>\d{4})[ ,]{1,2}${time}`),
   new RegExp(String.raw`(?<![\d/])(?<mo>\d{2})/(?<d>\d{2})/(?<yy>\d{2}) ${time}`),
   new RegExp(String.raw`(?<![\d-])(?<yy>1[3-9]|[2-9]\d)-(?<mo>\d{2})-(?<d>\d{2}) ${time}`),

@@ -19,6 +19,8 @@ export interface Counted {
   readonly processes: number
   /** Counts of an epoch, where the counter restarts with each. */
   readonly epochLength?: number | undefined
+  /** Counts at the end of the epoch that was seen last, where epochs are not equally long: those to come may have any length. */
+  readonly unequalEnd?: number | undefined
   /** How far the run before came. */
   readonly doneBefore?: number | undefined
   /** Last line of the run before. */
@@ -37,9 +39,21 @@ export function count(reading: LogReading): Counted {
     runs: Math.max(1, runs.length),
     processes,
     epochLength: reading.perEpoch === true ? counted.findLast(one => one.total !== undefined)?.total : undefined,
+    unequalEnd: reading.perEpoch === true ? unequalEndOf(counted, reading) : undefined,
     doneBefore: before === undefined ? undefined : addUpEpochs(before, reading).at(-1)?.done,
     lastLineBefore: before?.at(-1)?.line,
   }
+}
+
+/** Samplers that fill batches by length make epochs differ by this at most. */
+const muchLonger = 1.02
+
+function unequalEndOf(points: readonly CountedPoint[], { zeroBased }: LogReading): number | undefined {
+  const lengths = new Map(points.flatMap(({ stretch, total }) => (total === undefined ? [] : [[stretch, total]])))
+  const last = points.at(-1)
+  const [shortest, longest] = [Math.min(...lengths.values()), Math.max(...lengths.values())]
+  if (last?.total === undefined || longest <= muchLonger * shortest) return undefined
+  return last.done - last.step - (zeroBased === true ? 1 : 0) + last.total
 }
 
 function isFall(point: ProgressPoint, next: ProgressPoint): boolean {
@@ -121,7 +135,8 @@ function addUpEpochs(
     const length = point.total ?? previous?.total
     if (point.epoch !== undefined && firstEpoch !== undefined) {
       stretch = point.epoch - firstEpoch
-      if (point.epoch !== previous?.epoch)
+      if (previous?.total !== undefined && point.epoch === (previous.epoch ?? Number.NaN) + 1) base += previous.total
+      else if (point.epoch !== previous?.epoch)
         base = length === undefined ? base + (previous === undefined ? 0 : previous.step + offset) : stretch * length
     } else if (previous !== undefined && point.step < previous.step) {
       stretch += 1

@@ -80,13 +80,25 @@ function isEpoch(label: string): boolean {
 /** Of sightings with several totals those with the most frequent. */
 function mainTotal(all: readonly Sighting[]): readonly Sighting[] {
   const byTotal = [...groupedBy(all, one => one.total).values()].sort((a, b) => b.length - a.length)
-  const main = byTotal[0] ?? []
+  const main = hasEpochsOfOwnLength(all) ? all : (byTotal[0] ?? [])
   // a line of arguments that says steps as well is no report
   const byShape = [...groupedBy(main, one => one.before).values()].sort((a, b) => b.length - a.length)
   const alike = byShape[0] ?? []
   if (alike.length >= 0.6 * main.length) return alike
   // a program that names the same counts in lines of two kinds: those that tell the time
   return byShape.find(shape => isCounter(shape) && shape.length > 2 && shape.every(isStamped)) ?? main
+}
+
+/** The total changes only where the counter had reached it and begins anew, and for good: epochs are not equally long. */
+function hasEpochsOfOwnLength(all: readonly Sighting[]): boolean {
+  const changes = all.filter((one, index) => one.total !== all[index - 1]?.total)
+  return (
+    new Set(changes.map(one => one.total)).size === changes.length &&
+    all.every((one, index) => {
+      const before = all[index - 1]
+      return before === undefined || one.total === before.total || (before.at === before.total && one.at < before.at)
+    })
+  )
 }
 
 function isStamped({ record }: Sighting): boolean {

@@ -86,7 +86,10 @@ function totalOf({ reading, counted }: Pick<Run, 'reading' | 'counted'>): Figure
   const last = counted.points.findLast(point => point.total !== undefined)
   if (perEpoch !== true) return last?.total === undefined ? undefined : { value: last.total, line: last.line }
   const epochs = epochsTotalOf({ reading, counted })
-  const length = counted.epochLength
+  const { epochLength: length, unequalEnd } = counted
+  const isInLast = epochs !== undefined && (counted.points.at(-1)?.stretch ?? 0) + 1 === epochs.value
+  if (unequalEnd !== undefined)
+    return isInLast ? { value: unequalEnd, formula: 'steps of the epochs, which are not equally long' } : undefined
   if (epochs === undefined || length === undefined) return undefined
   return { value: epochs.value * length, formula: `${epochs.value} epochs of ${length}` }
 }

@@ -24,7 +24,7 @@ const pairs =
 
 /** Lines that count something else: evaluation, files, downloads, installers. */
 export const otherCounts =
-  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|valid(?:ation|ating)?\b|eval(?:uation|uating)?\b|test(?:ing)?\b(?! time)|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
+  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|valid(?:ation|ating)?\b|eval(?:uation|uating)?\b|test(?:ing)?\b(?! time)|val_iter|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
 
 /** Every number that may be a counter, by its name or its total. Names are those at either end of the log. */
 export function sightingsOf(records: readonly LogRecord[]): readonly Sighting[] {
@@ -82,7 +82,7 @@ function sightingsIn(record: LogRecord, labelled: RegExp): readonly Sighting[] {
 /** The last words of a text, numbers left out. */
 function shapeOf(text: string): string {
   return text
-    .replace(/[\d.]+/g, '')
+    .replace(/[\d.\s]+/g, ' ')
     .trim()
     .slice(-12)
 }

@@ -13,6 +13,7 @@ describe('time stamps', () => {
     ['[05/03/24 10:00:00] INFO', tenOClock],
     ['Fri May  3 10:00:00 UTC 2024', tenOClock],
     ['2024-05-03,10:00:00 | step', tenOClock],
+    ['03.05.2024 10:00:00 step', tenOClock],
     ['(INFO) (train_vae.py) (03-May-24 10:00:00) step', tenOClock],
     ['24-05-03 10:00:00.000 - INFO: step', tenOClock],
   ])('%s', (text, seconds) => {

@@ -197,4 +197,13 @@ describe('logs of programs that nobody knows', () => {
       remainingSeconds: 2_100,
     })
   })
+
+  test('epochs of unequal length: what is to come has no number of steps', () => {
+    const epoch = (number: number, length: number) =>
+      linesOf(50, length, 50, step => `epoch ${number}/6 step ${step}/${length} loss 2.1 time/step 0.25s`)
+    const figures = figuresIn(progressIn(epoch(1, 300) + epoch(2, 450) + epoch(3, 200)))
+    expect(figures).toMatchObject({ stepsDone: 950, epochsDone: 3, epochsTotal: 6, secondsPerStep: 0.25 })
+    expect(figures.stepsTotal).toBeUndefined()
+    expect(figures.remainingSeconds).toBeUndefined()
+  })
 })

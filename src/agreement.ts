@@ -32,13 +32,13 @@ export interface Agreed extends Handover {
 
 /**
  * What is to be handed over: by the policy alone, or as the person at the terminal chooses. Throws GpufareError, with 3,
- * 4 or 5, where nothing is. `showAll` prints every candidate.
+ * 4 or 5, where nothing is. `showAll` prints every candidate; without it the manifests are only to be had as they are.
  */
 export async function agree(
   quoted: Quoted,
   approved: Approved,
   terminal: Terminal,
-  showAll: () => Promise<void>,
+  showAll?: () => Promise<void>,
 ): Promise<readonly Agreed[]> {
   const findings = await findBreaches(quoted, { environment: terminal.environment, today: today() })
   showWarnings(findings, terminal)
@@ -52,7 +52,7 @@ async function decideAt(
   quoted: Quoted,
   findings: readonly Finding[],
   approved: Approved,
-  showAll: () => Promise<void>,
+  showAll?: () => Promise<void>,
 ): Promise<readonly Agreed[]> {
   const verdict = verdictOn(quoted, approved, terminal, findings)
   if (verdict.kind === 'refuse') throw new GpufareError(verdict.reasons.join('\n'), verdict.exitCode)
@@ -87,19 +87,19 @@ function verdictOn(quoted: Quoted, approved: Approved, terminal: Terminal, findi
 }
 
 /** Asks until the person has decided. */
-async function askAbout(quoted: Quoted, terminal: Terminal, showAll: () => Promise<void>): Promise<readonly Agreed[]> {
+async function askAbout(quoted: Quoted, terminal: Terminal, showAll?: () => Promise<void>): Promise<readonly Agreed[]> {
   const dialogue = await dialogueAt(terminal)
   const message = await describeQuestion(quoted)
   let showsAll = false
   for (;;) {
-    const choice = await askForChoice(message, quoted, showsAll, dialogue)
+    const choice = await askForChoice(message, quoted, { offersOthers: showAll !== undefined, showsAll }, dialogue)
     if (choice.kind === 'stop') throw new GpufareError('stopped: nothing was submitted', 4)
     if (choice.kind === 'as written') return quoted.map(asWritten)
     if (choice.kind === 'another') {
       const changed = await agreeOnChange(quoted[0], choice, terminal)
       if (changed !== undefined) return [changed]
     } else {
-      await showAll()
+      await showAll?.()
       showsAll = true
     }
   }
@@ -109,11 +109,17 @@ async function dialogueAt(terminal: Terminal): Promise<Dialogue> {
   return { input: terminal.stdin, output: terminal.stderr, paint: await loadPaint(terminal, 'stderr') }
 }
 
-function askForChoice(message: string, quoted: Quoted, showsAll: boolean, dialogue: Dialogue): Promise<Choice> {
+function askForChoice(
+  message: string,
+  quoted: Quoted,
+  { offersOthers, showsAll }: { readonly offersOthers: boolean; readonly showsAll: boolean },
+  dialogue: Dialogue,
+): Promise<Choice> {
   const fares = quoted.flatMap(each => each.fares)
   const [original] = quoted
-  const canChange = (another: Another) => changeTo(original, another) !== undefined
-  return ask({ message, options: optionsFor(fares, original.config, showsAll, canChange) }, dialogue)
+  const canChange = (another: Another) => offersOthers && changeTo(original, another) !== undefined
+  const options = optionsFor(fares, original.config, showsAll || !offersOthers, canChange)
+  return ask({ message, options }, dialogue)
 }
 
 /** `Submit to Slurm (cluster gpushop, partition a100)?` */

@@ -47,7 +47,8 @@ export async function probe(
   if (whole === undefined || others.length > 0) return 0
   const plan = await planProbe(whole, options, passedOn, terminal)
   tell(terminal, plan.words)
-  const [agreed] = await agree([plan.probed], options, terminal, async () => {})
+  // On other GPUs it would measure another job than the one that is quoted.
+  const [agreed] = await agree([plan.probed], options, terminal)
   if (agreed === undefined) return 0
   const { log, why, progress } = await follow(async () => {
     const { title, running } = await plan.start(agreed)

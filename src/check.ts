@@ -30,6 +30,7 @@ import { findUnrendered, isWorthAGlance } from './manifest-files.ts'
 import { once } from './once.ts'
 import { readTables } from './pricing-data.ts'
 import { tablesFolder } from './quoted-manifests.ts'
+import { withRendered } from './rendered-folders.ts'
 import { checkRules } from './rules/index.ts'
 import type { Range } from './runtimes/runtime-model.ts'
 import { type ConfigFor, configsOf, trustingBase } from './source-configs.ts'
@@ -130,7 +131,10 @@ async function checkAll(source: ListedSource, request: CheckRequest): Promise<Ch
   const checking = checkingOf(source, request, configFor)
   const { progress, ...told } = request
   const show = (done: number) => progress?.(done, paths.length)
-  const files = (await checkInThreads(paths, told, show)) ?? (await checkFiles(paths, judging(checking, request), show))
+  const read = (await checkInThreads(paths, told, show)) ?? (await checkFiles(paths, judging(checking, request), show))
+  // What a revision holds is on no disk, where programs could render it.
+  const isOnDisk = request.head === 'work tree'
+  const files = isOnDisk ? await withRendered(read, judging(checking, request), request.environment) : read
   return reportOf(files, configFor, checking, request)
 }
 

@@ -125,6 +125,16 @@ async function openFile(path: string, reading: FileReading | undefined, checking
   }
 }
 
+/** What a manifest that was made of a file says; the file stands for it. Throws InputError where it is none. */
+export async function checkManifest(path: string, manifest: Manifest, checking: Checking): Promise<CheckedFile> {
+  const config = await checking.configFor(folderOf(path))
+  const jobs = readJobs(manifest).filter(job => takesAccelerators({ job }))
+  const none = { notRendered: undefined, twin: undefined, recalled: undefined, faults: [] }
+  const opened: OpenFile = { path, look: 'kubernetes', jobs, manifest, config, ...none }
+  const [[file, referred] = [opened, []] as const] = await withReferredFiles([opened], checking.source)
+  return priceFile(file, referred, checking)
+}
+
 /** The files that each job of many refers to; a source that has to fetch them does so for all jobs together. */
 function withReferredFiles(
   files: readonly OpenFile[],

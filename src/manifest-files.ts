@@ -7,6 +7,8 @@ export type Look = 'slurm' | 'kubernetes' | 'skypilot' | undefined
 /** What is filled in before it is a manifest, and with which command. */
 export interface Unrendered {
   readonly folder: string
+  /** The chart's or kustomization's own file. */
+  readonly file: string
   readonly reason: string
 }
 
@@ -70,10 +72,12 @@ export function findUnrendered(paths: readonly string[]): readonly Unrendered[] 
     const folder = posix.dirname(path) === '.' ? '' : posix.dirname(path)
     const shown = folder === '' ? '.' : folder
     if (/(?:^|\/)Chart\.ya?ml$/.test(path)) {
-      return [{ folder, reason: `a Helm chart, not priced: helm template ${shown} | gpufare estimate -` }]
+      return [{ folder, file: path, reason: `a Helm chart, not priced: helm template ${shown} | gpufare estimate -` }]
     }
     if (/(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/.test(path)) {
-      return [{ folder, reason: `a kustomization, not priced: kubectl kustomize ${shown} | gpufare estimate -` }]
+      return [
+        { folder, file: path, reason: `a kustomization, not priced: kubectl kustomize ${shown} | gpufare estimate -` },
+      ]
     }
     return []
   })

@@ -32,6 +32,21 @@ export async function renderFolder(folder: string, environment: Environment): Pr
   throw failure(folder, 'is a folder, a file is expected', 'name the manifests in it')
 }
 
+/** Folders that the kustomization of a folder takes in; none where it holds none that can be read. */
+export function foldersWithin(folder: string): readonly string[] {
+  const file = fileIn(folder, KUSTOMIZATIONS)
+  if (file === undefined) return []
+  try {
+    const kustomization = readKustomization(file)
+    const names = MAY_BE_REPOSITORIES.flatMap(key => textsIn(kustomization[key])).filter(name => !name.includes('\n'))
+    const paths = names.map(name => resolve(folder, name))
+    return paths.filter(path => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+  } catch (error) {
+    if (error instanceof InputError) return []
+    throw error
+  }
+}
+
 async function render(
   folder: string,
   environment: Environment,

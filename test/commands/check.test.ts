@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
@@ -132,6 +132,32 @@ describe('what is found', () => {
     await expect(checked(root, {}, ['nowhere', '/etc'])).rejects.toThrow(/nowhere .*no such file[\s\S]*\/etc .*outside/)
   })
 
+  const kubectl = process.env['PATH']?.split(':').find(folder => existsSync(join(folder, 'kubectl')))
+
+  test.skipIf(kubectl === undefined)(
+    'kustomizations of the work tree are rendered, each as it is applied',
+    async () => {
+      const { root, commit } = makeRepository()
+      commit({
+        'base/kustomization.yaml': 'resources: [job.yaml]\n',
+        'base/job.yaml': job(8),
+        'prod/kustomization.yaml': 'resources: [../base]\nnamePrefix: prod-\n',
+        'test/kustomization.yaml': 'resources: [../base]\nnamePrefix: test-\n',
+        'far/kustomization.yaml': 'resources: [job.yaml, "github.com/org/repo//gpu?ref=v1"]\n',
+        'far/job.yaml': job(8, 'far'),
+        'web/kustomization.yaml': 'resources: [web.yaml]\n',
+        'web/web.yaml': 'apiVersion: v1\nkind: Service\nmetadata: {name: web}\n',
+      })
+      const report = await checked(root)
+      expect(report.jobs.map(({ name }) => name).sort()).toEqual(['prod-train', 'test-train'])
+      expect(report.notRendered).toEqual([{ file: 'far', reason: expect.stringMatching(/would fetch something/) }])
+      // What a commit holds is on no disk.
+      const ofCommit = await checked(root, { head: 'HEAD' })
+      expect(ofCommit.jobs).toEqual([])
+      expect(ofCommit.notRendered.map(({ file }) => file).sort()).toEqual(['base', 'far'])
+    },
+  )
+
   test('charts, kustomizations and templates are named and not priced', async () => {
     const { root, commit } = makeRepository()
     commit({
@@ -144,7 +170,7 @@ describe('what is found', () => {
       'prod/patch.yaml': 'apiVersion: batch/v1\nkind: Job\nmetadata: { name: gpu }\n',
       'alone.yaml': job(8).replace('name: train }', 'name: "{{ .Values.name }}" }'),
     })
-    const report = await checked(root)
+    const report = await checked(root, { head: 'HEAD' })
     expect(report).toMatchObject({ exitCode: 0, jobs: [] })
     expect(report.notRendered.map(({ file }) => file).sort()).toEqual(['alone.yaml', 'charts/train', 'prod'])
   })

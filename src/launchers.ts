@@ -411,6 +411,10 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
       continue
     }
     const launcher = findLauncher(name, second && showText(second.text))
+    if (launcher === undefined && wrapsPython(rest)) {
+      rest = rest.slice(1)
+      continue
+    }
     const isOther = launcher?.ownCommand !== undefined && launcher.ownCommand !== third?.text
     if (launcher === undefined || isOther) return found('program', rest)
     const named = launcher.subcommands !== undefined && !name.includes('.') && !name.includes('-') ? 2 : 1
@@ -425,6 +429,13 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
     if (launcher.startsPython && !startsCommand && !PYTHON.test(baseName(rest[0]?.text ?? '')))
       return found('program', rest)
   }
+}
+
+/** `./bind_gpu.sh python train.py …`: a script that is handed a whole command sets something up and runs it. */
+function wrapsPython([first, second, third]: readonly Field[]): boolean {
+  const name = baseName(second?.text ?? '')
+  const starts = PYTHON.test(name) ? /^-[mu]$|\.py$/ : name === 'torchrun' ? /^-|\.py$/ : undefined
+  return /\.sh$|^\.\/[\w.-]+$/.test(showText(first?.text ?? '')) && starts?.test(third?.text ?? '') === true
 }
 
 /** `python -u -m package.module args`, `python script.py args`, `python -c code`. */

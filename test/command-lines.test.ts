@@ -81,6 +81,8 @@ describe('what bash would make of a script', () => {
       'for i in $(seq -w 9 10); do python t.py $i; done\npython t.py {08..10}',
       ['t.py 09', 't.py 10', 't.py 08 09 10'],
     ],
+    ['a here-document without expansions', 'read -r A <<E\n\\$5\nE\npython t.py "$A"', ['t.py $5']],
+    ['a here-document as written', 'read -r A <<\'E\'\n\\$5\nE\npython t.py "$A"', ['t.py \\$5']],
     ['integer division', 'python t.py $((7 / 2))', ['t.py 3']],
     ['arithmetic over something unknown', 'python t.py $((SLURM_NNODES * 2))', ['t.py <$((SLURM_NNODES * 2))>']],
     ['arithmetic by zero is not known', 'A=0\npython t.py $((1 / A))', ['t.py <$((1 / A))>']],
@@ -585,6 +587,8 @@ describe('launchers and containers', () => {
     ['timeout', 'timeout -k 10 23h python t.py', 't.py'],
     ['nsys', 'nsys profile -o out --trace cuda,nvtx python t.py', 't.py'],
     ['conda run', 'conda run -n env --no-capture-output python t.py', 't.py'],
+    ['a script that is handed a command', './bind_gpu.sh python -u t.py', 't.py'],
+    ['a script with arguments of its own', './run.sh python', './run.sh python'],
     ['uv, poetry', 'uv run --with x poetry run python t.py', 't.py'],
     ['a launcher in a launcher', 'srun -N2 singularity exec img.sif torchrun --nproc_per_node 4 t.py', 't.py'],
   ])('%s', (_, command, expected) => {

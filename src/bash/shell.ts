@@ -2,7 +2,7 @@ import type { Place } from '../errors.ts'
 import { type Cell, type Field, type Scope, setVariable, type Variable } from './scope.ts'
 import type { ArrayValue, Assignment, FunctionNode, Redirection } from './syntax.ts'
 import { unknownText } from './text.ts'
-import { expandText, expandValue, expandWord, joinCells } from './words.ts'
+import { expandText, expandValue, expandWord, heredocText, joinCells } from './words.ts'
 
 /** A command that a script would start, its words expanded, launchers still in front. */
 export interface StartedCommand {
@@ -73,10 +73,7 @@ export const UNKNOWN: Outcome = { flow: 'next', status: undefined }
 /** What a command reads: its here-document, here-string, or what its pipe brings. */
 export function inputOf(redirects: readonly Redirection[], shell: Shell): string | undefined {
   for (const redirect of redirects) {
-    if (redirect.type === 'HereDoc') {
-      const { text, parts } = redirect.body
-      return parts === undefined ? text : expandText(parts, shell)
-    }
+    if (redirect.type === 'HereDoc') return heredocText(redirect, shell)
     if (redirect.type === 'HereString') return `${expandText(redirect.target, shell)}\n`
   }
   return shell.input

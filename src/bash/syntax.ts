@@ -18,6 +18,7 @@ export type {
 } from 'unbash'
 
 export type ParameterExpansion = Extract<import('unbash').WordPart, { type: 'ParameterExpansion' }>
+export type HereDoc = Extract<import('unbash').Redirection, { type: 'HereDoc' }>
 export type CommandExpansion = Extract<import('unbash').WordPart, { type: 'CommandExpansion' }>
 
 /** A bash script as a tree, and where each offset of its text stands in the manifest. */

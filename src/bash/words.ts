@@ -14,6 +14,7 @@ import {
 import {
   type ArithmeticExpression,
   type CommandExpansion,
+  type HereDoc,
   type Lines,
   type ParameterExpansion,
   placeIn,
@@ -399,6 +400,12 @@ function replacePattern(
   return pattern === '' ? text : text.replace(all, () => replacement)
 }
 
+/** The text of a here-document: as written where its end is quoted, else expanded, `\$` being a dollar. */
+export function heredocText({ body, delimiter }: HereDoc, scope: Scope): string {
+  if (body.parts !== undefined) return expandText(body.parts, scope)
+  return delimiter?.quoted === true ? body.text : body.text.replace(/\\([$`\\]|\n)/g, (_, escaped: string) => escaped.trimEnd())
+}
+
 /** What a command substitution prints, or a mark. */
 function captureOutput(part: Pick<CommandExpansion, 'text' | 'script' | 'pos'>, scope: Scope): string {
   const unknown = unknownText(part.text)
@@ -420,9 +427,7 @@ function captureOutput(part: Pick<CommandExpansion, 'text' | 'script' | 'pos'>, 
     const redirect = command.redirects[0]
     const input =
       redirect?.type === 'HereDoc'
-        ? redirect.body.parts === undefined
-          ? redirect.body.text
-          : expandText(redirect.body.parts, inner)
+        ? heredocText(redirect, inner)
         : redirect?.type === 'HereString'
           ? `${expandText(redirect.target, inner)}\n`
           : text

@@ -111,6 +111,10 @@ function precisionFrom(flags: Flags): Sourced<Precision> | undefined {
   if (named === 'unknown') return undefined
   if (word?.value === 'bfloat16') return sourced('bf16', word.origin)
   if (word?.value === 'fp16' || word?.value === 'fp32') return sourced(word.value, word.origin)
+  if (known(textFlag(flags, ['fp16.type']))?.value === 'bfloat16') {
+    const isOn = known(switchFlag(flags, ['fp16.enabled']))
+    if (isOn?.value === true) return sourced('bf16', isOn.origin)
+  }
   for (const [name, precision] of [
     ['bf16.enabled', 'bf16'],
     ['fp16.enabled', 'fp16'],

@@ -25,6 +25,7 @@ import { llmFoundry } from './llm-foundry.ts'
 import { maxtext } from './maxtext.ts'
 import { megatron } from './megatron.ts'
 import { msSwift } from './ms-swift.ts'
+import { asSweep } from './multirun.ts'
 import { nanogpt } from './nanogpt.ts'
 import { nemo } from './nemo.ts'
 import { nnunet } from './nnunet.ts'
@@ -169,6 +170,7 @@ function runsOf(job: Job, files: ReferredFiles): Run[] {
   const runs = job.roles.flatMap(role =>
     role.commandLines
       .flatMap(line => followScript(line, files, 0))
+      .map(asSweep)
       .map(commandLine => ({ commandLine, role: workingRole(commandLine, role, job) })),
   )
   return [...runs, ...joiningRuns(runs, job)]
@@ -211,8 +213,13 @@ function shellScriptOf(line: CommandLine): string | undefined {
   return path && pathInFolder(line.folder, path)
 }
 
+/** A script that the job wrote itself, whatever it is called. */
+function writtenScript(line: CommandLine): string | undefined {
+  return /^#! *\S*(\/|env +)(ba|da|z|k)?sh\b/.test(findWritten(line, line.program) ?? '') ? line.program : undefined
+}
+
 function followScript(line: CommandLine, files: ReferredFiles, depth: number): CommandLine[] {
-  const path = shellScriptOf(line)
+  const path = shellScriptOf(line) ?? writtenScript(line)
   const file = path === undefined ? undefined : files.get(path)
   const text = findWritten(line, line.program) ?? (file !== undefined && 'text' in file ? file.text : undefined)
   if (path === undefined || text === undefined || depth > DEEPEST_SCRIPT) return [line]

@@ -55,6 +55,12 @@ describe('GPT-NeoX', () => {
     })
   })
 
+  test('the half precision of older versions may be bfloat16', () => {
+    const bfloat16 = model.replace('"loss_scale": 0', '"type": "bfloat16"')
+    const configured = { ...setting, files: { 'configs/1b.yml': bfloat16 } }
+    expect(valuesOf('python ./deepy.py train.py configs/1b.yml', configured)).toMatchObject({ precision: 'bf16' })
+  })
+
   test('the network is counted: Pythia 1.4B has this shape', () => {
     const [workload] = readScript('python deepy.py train.py configs/1b.yml configs/local.yml', setting).workloads
     // 1,414,647,808 parameters (Biderman et al., arXiv 2304.01373, table 1), of which its vocabulary is padded.

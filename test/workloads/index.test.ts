@@ -57,6 +57,26 @@ describe('declarations', () => {
 })
 
 describe('several runs', () => {
+  test.each([
+    ['lists', 'python main.py -m model=gcn,gat seed=1,2,3 trainer.max_epochs=5', 6],
+    ['a range', "python main.py --multirun 'seed=range(1,5)' trainer.max_epochs=5", 4],
+    ['a list that is one value', "python main.py -m 'layers=[64,64]' seed=1,2 trainer.max_epochs=5", 2],
+    ['no sweep', 'python main.py seed=1,2 trainer.max_epochs=5', 1],
+  ])('a sweep of Hydra over %s is as many runs', (_, script, runs) => {
+    expect(readScript(script).workloads).toMatchObject([{ epochs: { value: 5 }, repetitions: runs }])
+  })
+
+  test('what a sweep goes over is not known', () => {
+    const [workload] = readScript('python main.py -m trainer.max_epochs=5,10 data.batch_size=8 seed=1').workloads
+    expect(workload).toMatchObject({ repetitions: 2 })
+    expect(workload).not.toHaveProperty('epochs')
+  })
+
+  test('a script that the job writes is followed, whatever it is called', () => {
+    const script = `cat > bind <<END\n#!/bin/bash\nexport ROCR_VISIBLE_DEVICES=\\$SLURM_LOCALID\nexec \\$*\nEND\nsrun ./bind python ${TRAIN}`
+    expect(readScript(script).workloads).toMatchObject([{ modelName: { value: 'tiny-1b' }, steps: { value: 100 } }])
+  })
+
   test('evaluations of a loop are counted where nothing trains', () => {
     const models = 'for m in org/a org/b org/c; do lm_eval --model hf --model_args pretrained=$m --tasks mmlu; done'
     expect(readScript(models).warnings).toMatchObject([

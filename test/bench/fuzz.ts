@@ -73,7 +73,7 @@ function workOne(folder: string): Promise<void> {
       clearTimeout(timer)
       if (message !== 'ready') {
         done++
-        if (message.finding !== undefined) findings.push({ index: message.index, finding: message.finding })
+        if (message.finding !== undefined) keep(message.index, message.finding)
         if (done % 5_000 === 0) process.stderr.write(`${done} tried, ${findings.length} findings\n`)
         asked = undefined
       }
@@ -88,12 +88,18 @@ function workOne(folder: string): Promise<void> {
       if (asked !== undefined) {
         done++
         const finding = runAlone(asked, ends)
-        if (finding !== undefined) findings.push({ index: asked, finding })
+        if (finding !== undefined) keep(asked, finding)
       }
       resolve()
     })
     largeWorkers(worker, () => asked)
   })
+}
+
+/** Tells it at once as well: many cases take hours. */
+function keep(index: number, finding: string): void {
+  findings.push({ index, finding })
+  process.stderr.write(`${index}: ${finding}\n`)
 }
 
 /** A case during which a worker is large is looked at alone. */
@@ -105,7 +111,7 @@ function largeWorkers(worker: ChildProcess, askedNow: () => number | undefined):
     if (index === undefined || pages === undefined || pages < 2 * mostMegabytes || checked.has(index)) return
     checked.add(index)
     const finding = runAlone(index, '')
-    if (finding !== undefined) findings.push({ index, finding })
+    if (finding !== undefined) keep(index, finding)
   }, 200)
   worker.on('exit', () => clearInterval(timer))
 }

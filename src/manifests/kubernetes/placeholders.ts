@@ -9,9 +9,9 @@ const GO_TEMPLATE =
   /\{\{-?\s*(?:\.|\$|\(|(?:if|else|end|range|with|define|template|block|include|tpl|toYaml|toJson|required|default|printf|quote|lookup)\b)/
 const BRACES = /\{\{-?((?:(?!\{\{).)*?)-?\}\}/gs
 /** What envsubst and its like fill in, `${GPUS}` or, where a value is nothing else, `$GPUS`; and what a person is to, `<gpus>`. */
-const VARIABLE = /\$\{([A-Za-z_]\w*)[^}]*\}|(?<![\w/$=-])\$([A-Za-z_]\w*)(?=["']?\s*(?:[,}\]]|$))/gm
+const VARIABLE = /\$\{([A-Za-z_]\w*)(?!\w)[^{}]*\}|(?<![\w/$=-])\$([A-Za-z_]\w*)(?=["']?\s*(?:[,}\]]|$))/gm
 const BLANK = /(?<!<)<([A-Za-z][\w ./-]*)>/g
-const IN_VALUE = /\$\{[A-Za-z_]\w*[^}]*\}|^\$[A-Za-z_]\w*$|(?<=[/:.@-])\$[A-Z_][A-Z0-9_]*|(?<!<)<[A-Za-z][\w ./-]*>/
+const IN_VALUE = /\$\{[A-Za-z_][^{}]*\}|^\$[A-Za-z_]\w*$|(?<=[/:.@-])\$[A-Z_][A-Z0-9_]*|(?<!<)<[A-Za-z][\w ./-]*>/
 /** Parts whose text belongs to programs: braces and variables there mean something to them. */
 const PROGRAM_TEXT: ReadonlySet<string> = new Set([
   'command',
@@ -167,13 +167,14 @@ function templateError(
   found: readonly { readonly name: string; readonly offset: number }[],
   hint: string,
 ): InputError {
-  const lines = new Map<string, number>()
-  for (const { name, offset } of found) {
-    if (!lines.has(name)) lines.set(name, manifest.text.slice(0, offset).split('\n').length)
-  }
-  const shown = [...lines].slice(0, SHOWN_PLACEHOLDERS).map(([name, line]) => `${name} (line ${line})`)
-  if (lines.size > SHOWN_PLACEHOLDERS) shown.push(`${lines.size - SHOWN_PLACEHOLDERS} more`)
-  const [first] = lines.values()
+  const offsets = new Map<string, number>()
+  for (const { name, offset } of found) if (!offsets.has(name)) offsets.set(name, offset)
+  const lines = [...offsets]
+    .slice(0, SHOWN_PLACEHOLDERS)
+    .map(([name, offset]) => ({ name, line: manifest.text.slice(0, offset).split('\n').length }))
+  const shown = lines.map(({ name, line }) => `${name} (line ${line})`)
+  if (offsets.size > SHOWN_PLACEHOLDERS) shown.push(`${offsets.size - SHOWN_PLACEHOLDERS} more`)
+  const first = lines[0]?.line
   const place = first === undefined ? { file: manifest.name } : { file: manifest.name, line: first }
   return new NothingToPrice(
     [{ code: 'unresolved-template', place, message: `${what}: ${shown.join(', ')}`, hint }],

@@ -369,11 +369,11 @@ function learnCommand(command: Command, actions: Actions): void {
 
 function probeCommand(command: Command, actions: Actions): void {
   command
-    .summary('run a batch script for a few minutes, and quote it by its rate')
+    .summary('run a job for a few minutes, and quote it by its rate')
     .description(
-      'Submits a batch script with a short time limit, asks first and says what that costs at most, follows its output, ends it as soon as its rate is steady and quotes the whole job by it. Behind -- a command is run on this machine instead.',
+      'Submits a batch script or a Job of Kubernetes with a short time limit, asks first and says what that costs at most, follows its output, ends it as soon as its rate is steady and quotes the whole job by it. Behind -- a command is run on this machine instead.',
     )
-    .argument('[file]', 'a batch script of Slurm')
+    .argument('[file]', 'a batch script of Slurm, or a manifest of one Job')
     .usage('[options] <file> [-- scheduler options] | -- <command...>')
     .addOption(
       new Option('--for <duration>', 'how long it runs at most, such as 10m')
@@ -389,6 +389,7 @@ function probeCommand(command: Command, actions: Actions): void {
       examples([
         'gpufare probe train.sbatch',
         'gpufare probe --for 5m train.sbatch',
+        'gpufare probe job.yaml -- --context research',
         'gpufare probe -- python train.py',
       ]),
     )
@@ -435,7 +436,7 @@ function reviewCommand(command: Command, actions: Actions): void {
   command
     .summary('compare what was quoted with what it took')
     .description(
-      'Compares quotes of submitted jobs with what they took: hours, money, waste, what each unit of work cost and what to do about the worst. Quotes come from the ledger and from the stamps in Slurm’s accounting, what was taken from one call of sacct. The next quotes of your own jobs are corrected by how far the earlier ones were off.',
+      'Compares quotes of submitted jobs with what they took: hours, money, waste, what each unit of work cost and what to do about the worst. Quotes come from the ledger and from the stamps in Slurm’s accounting and on objects of Kubernetes, what was taken from sacct and kubectl. The next quotes of your own jobs are corrected by how far the earlier ones were off.',
     )
     .addOption(new Option('--since <days>', 'how far to look back, such as 7d').argParser(readDays).default(7, '7d'))
     .addOption(
@@ -448,7 +449,7 @@ function reviewCommand(command: Command, actions: Actions): void {
         .choices(['table', 'json', 'markdown', 'csv'] as const)
         .default('table' as const),
     )
-    .option('--all-users', 'jobs of everybody, as far as sacct shows them to you')
+    .option('--all-users', 'jobs of everybody and of all namespaces, as far as sacct and kubectl show them to you')
     .option('--forget [job]', 'drop what was learnt, of a job or a fingerprint of --explain, and show nothing')
     .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
     .option('--no-color', 'print without colour')

@@ -33,6 +33,8 @@ export interface KubernetesReview {
 /** What clusters tell, and what could not be asked. */
 export interface KubernetesAnswer {
   readonly allocations: readonly Allocation[]
+  /** Those of them that were quoted, by their ids. */
+  readonly quoted: ReadonlySet<string>
   readonly faults: readonly string[]
 }
 
@@ -47,14 +49,30 @@ export async function kubernetesAllocations(review: KubernetesReview): Promise<K
       try {
         const jobs = await askForJobs(query)
         const own = records.filter(each => isAt(each, query))
-        return { allocations: [...(await heldIn(jobs, own, query, review)), ...goneFrom(jobs, own)], faults: [] }
+        const allocations = [...(await heldIn(jobs, own, query, review)), ...goneFrom(jobs, own)]
+        const ids = new Set(own.flatMap(({ id }) => id ?? []))
+        const quoted = allocations.filter(({ jobId, comment }) => comment !== '' || ids.has(jobId))
+        const { refusal } = jobs
+        return {
+          allocations,
+          quoted: new Set(quoted.map(({ jobId }) => jobId)),
+          faults: refusal === undefined ? [] : [`not every job of ${query.context} can be seen: ${refusal}`],
+        }
       } catch (error) {
         if (!(error instanceof GpufareError)) throw error
-        return { allocations: [], faults: [`what jobs of ${query.context} took is not known: ${error.message}`] }
+        return {
+          allocations: [],
+          quoted: new Set(),
+          faults: [`what jobs of ${query.context} took is not known: ${error.message}`],
+        }
       }
     }),
   )
-  return { allocations: onceEach(answers), faults: [...new Set(answers.flatMap(({ faults }) => faults))] }
+  return {
+    allocations: onceEach(answers),
+    quoted: new Set(answers.flatMap(({ quoted }) => [...quoted])),
+    faults: [...new Set(answers.flatMap(({ faults }) => faults))],
+  }
 }
 
 /** Several contexts may be one cluster: of a job counts the first answer that knows it. */
@@ -178,11 +196,11 @@ function allocationsOf(
 }
 
 /** Those that were created and are no longer there, where every kind could be looked at. */
-function goneFrom({ objects, whole }: KeptJobs, records: readonly QuoteRecord[]): readonly Allocation[] {
+function goneFrom({ objects, refusal }: KeptJobs, records: readonly QuoteRecord[]): readonly Allocation[] {
   const there = new Set(objects.flatMap(({ metadata }) => [metadata.uid, ...metadata.ownerReferences.map(o => o.uid)]))
   return records.flatMap((record): Allocation[] => {
     const { id, cluster = '', namespace = '', name, kind, at } = record
-    if (!whole || id === undefined || there.has(id) || resourceOf(kind) === undefined) return []
+    if (refusal !== undefined || id === undefined || there.has(id) || resourceOf(kind) === undefined) return []
     return [
       {
         cluster,

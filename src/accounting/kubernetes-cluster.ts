@@ -16,8 +16,8 @@ export interface ClusterQuery {
 /** The jobs that a namespace has. */
 export interface KeptJobs {
   readonly objects: readonly KeptObject[]
-  /** Every kind could be asked for: what is not there is gone. */
-  readonly whole: boolean
+  /** Why not every kind could be asked for; absent where what is not there is gone. */
+  readonly refusal?: string
 }
 
 /**
@@ -33,10 +33,8 @@ export async function askForJobs(query: ClusterQuery): Promise<KeptJobs> {
   ])
   const answers = [jobs, pods].flatMap(answer => answer ?? [])
   const objects = await Promise.all(answers.map(({ stdout }) => readItems(stdout, KeptObject)))
-  return {
-    objects: objects.flat(),
-    whole: answers.every(({ exitCode }) => exitCode === 0),
-  }
+  const refused = answers.find(({ exitCode }) => exitCode !== 0)
+  return { objects: objects.flat(), ...(refused !== undefined && { refusal: causeIn(refused) }) }
 }
 
 /** Pods of jobs by the uid of their job, one call for each label that pods name their job by; none where they may not be read. */
@@ -96,7 +94,11 @@ async function ask(words: readonly string[], query: ClusterQuery): Promise<Answe
   const answer = await askProgram('kubectl', [...words, `--context=${query.context}`], query)
   if (answer.timedOut) throw new GpufareError('the cluster does not answer', 1)
   if (answer.stdout.trim() !== '' || answer.exitCode === 0) return answer
-  // Before it gives up, kubectl tells each of its tries on a line of its own.
-  const cause = answer.stderr.trim().split('\n').at(-1) ?? ''
-  throw new GpufareError(cause.replace(/^error: /, ''), 1)
+  throw new GpufareError(causeIn(answer), 1)
+}
+
+/** Before it gives up, kubectl tells each of its tries on a line of its own; what is refused for several kinds is alike. */
+function causeIn({ stderr }: Answer): string {
+  const last = stderr.trim().split('\n').at(-1) ?? ''
+  return last.replace(/^error: |^Error from server \(\w+\): /, '')
 }

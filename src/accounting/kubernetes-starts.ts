@@ -32,7 +32,6 @@ export function startsOf(course: Course, pods: readonly Pod[], nowSeconds: numbe
   const lasting = spans.filter(span => !isReplaced(span))
   const ofPods = lasting[0]?.startSeconds
   if (state === 'waiting' && ofPods === undefined) return [{ state, elapsedSeconds: 0 }]
-  // What runs and has no pod yet holds nothing.
   const startSeconds = ofPods ?? course.startSeconds ?? submitSeconds
   const again = restartsWithin(lasting)
   const earlier = [...attempts(spans.filter(isReplaced)), ...again].map(

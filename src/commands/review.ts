@@ -1,9 +1,10 @@
 import { askForAllocations } from '../accounting/allocations.ts'
 import { configHomes, emptyConfig, findConfigs, readConfigs } from '../config.ts'
+import { withEnded } from '../ended-jobs.ts'
 import { GpufareError } from '../errors.ts'
 import { markdownText, plainText, visibleJson } from '../escaping.ts'
 import type { Allocation } from '../history/allocation.ts'
-import { kubernetesAllocations } from '../kubernetes-allocations.ts'
+import { type KubernetesAnswer, kubernetesAllocations } from '../kubernetes-allocations.ts'
 import { forgetLearnt, keepLearnt, readLearnt } from '../learnt.ts'
 import { ledgerPath, readLedger } from '../ledger.ts'
 import { listPrices } from '../prices/index.ts'
@@ -125,10 +126,33 @@ async function allocationsOf(
     slurmAllocations(asking),
     kubernetesAllocations({ ...asking, records }),
   ])
-  const usesOnlyKubernetes = kubernetes.allocations.length > 0 && records.every(each => each.scheduler === 'kubernetes')
-  const faults = [...(usesOnlyKubernetes ? [] : slurm.faults), ...kubernetes.faults]
+  // A machine that only ever submits to Kubernetes has no sacct, and needs none.
+  const missesSlurm =
+    records.length > 0 ? records.some(({ scheduler }) => scheduler === 'slurm') : kubernetes.allocations.length === 0
+  const faults = [...(missesSlurm ? slurm.faults : []), ...kubernetes.faults]
   for (const fault of faults) tell(terminal, plainText(fault))
-  return [...slurm.allocations, ...kubernetes.allocations]
+  return [...slurm.allocations, ...(await withBefore(kubernetes, asking.sinceSeconds, terminal))]
+}
+
+/** With jobs that an earlier review saw end and that are no longer there. */
+async function withBefore(
+  { allocations, quoted }: KubernetesAnswer,
+  sinceSeconds: number,
+  terminal: Terminal,
+): Promise<readonly Allocation[]> {
+  const path = statePath(terminal.environment, 'ended.jsonl')
+  if (path === undefined) return allocations
+  try {
+    const isQuoted = ({ jobId }: Allocation) => quoted.has(jobId)
+    const told = await withEnded(path, allocations.filter(isQuoted))
+    const isRecent = ({ state, startSeconds = 0, elapsedSeconds }: Allocation) =>
+      state === 'gone' || state === 'waiting' || startSeconds + elapsedSeconds >= sinceSeconds
+    return [...allocations.filter(each => !isQuoted(each)), ...told.filter(isRecent)]
+  } catch (error) {
+    if (!(error instanceof GpufareError)) throw error
+    tell(terminal, `what ended on Kubernetes is not kept: ${error.message}`)
+    return allocations
+  }
 }
 
 async function slurmAllocations({ everybody: allUsers, ...asking }: AskedOf) {

@@ -129,9 +129,9 @@ function baselines({ baselines }: Review, currency: Currency): readonly string[]
 function advice(outcomes: readonly Outcome[], currency: Currency): readonly string[] {
   const worst = outcomes.filter(each => wastedUsd(each) > 0).sort((a, b) => wastedUsd(b) - wastedUsd(a))
   return worst.slice(0, 3).map(outcome => {
-    const { id, name, waste } = outcome
+    const { name, waste } = outcome
     const [kind] = Object.entries(waste).sort(([, a], [, b]) => b - a)[0] ?? []
-    return `${name} (${id}), ${formatMoney(wastedUsd(outcome), currency)}: ${remedies[kind ?? ''] ?? ''}`
+    return `${name} (${shortId(outcome)}), ${formatMoney(wastedUsd(outcome), currency)}: ${remedies[kind ?? ''] ?? ''}`
   })
 }
 

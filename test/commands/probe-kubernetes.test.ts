@@ -66,17 +66,17 @@ spec:
   test('runs under a name of its own until its rate is steady, is deleted alone, and the whole Job is quoted by it', async () => {
     kubectl('create', '-f', writeJob())
     const loop =
-      'i=0; while [ $i -lt 6000 ]; do sleep 0.2; i=$((i+1)); echo "$(date "+%F %T") step $i/6000 loss 2"; done'
+      'i=0; while [ $i -lt 6000 ]; do sleep 0.2; i=$((i+1)); echo "$(date "+%F %T") step $i/6000 loss 2 data_time 0.05 step_time 0.2"; done'
     const fake = fakeKubectl(loop)
     const { exitCode, stdout, stderr } = await run({}, fake)
     expect(exitCode).toBe(0)
     const [, name = ''] = /job\.batch\/(train-probe-[0-9a-f]{6}) is the probe/.exec(stderr) ?? []
     expect(stderr).toContain(`runs the Job once more as ${name} for 2m at most, `)
-    expect(stderr).toMatch(/each step takes 0\.2/)
+    expect(stderr).toMatch(/each step takes 0\.2\d* s, 25 % of it waiting for data/)
     expect(readFileSync(String(fake['asked']), 'utf8')).toMatch(
       new RegExp(`^logs --follow ${name}-\\w+ --container=a `),
     )
-    expect(readFileSync(`gpufare-probe-${name}.out`, 'utf8')).toMatch(/step 9\/6000 loss 2$/m)
+    expect(readFileSync(`gpufare-probe-${name}.out`, 'utf8')).toMatch(/step 9\/6000 loss 2 /m)
     expect(stdout).toMatch(/as written .* 2\dm \(\d\dm-\d\dm\)/)
     expect(stdout).toContain('runtime by measured')
     expect(names()).toEqual(['train'])

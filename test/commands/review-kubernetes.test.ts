@@ -411,7 +411,7 @@ describeKubernetes('gpufare review', kubernetesEnvironment => {
     expect(stdout).not.toContain('Slurm')
   })
 
-  test('a cluster that does not answer is a line, and the ledger is shown', async () => {
+  test('a cluster that does not answer is a line, and what is known without it is shown', async () => {
     const nowhere = join(folder, 'nowhere')
     const text = `apiVersion: v1
 kind: Config
@@ -427,7 +427,32 @@ users: [{name: b, user: {token: c}}]
       stderr.match(/^gpufare: what jobs of admin took is not known: The connection .* was refused/gm),
     ).toHaveLength(1)
     const { jobs: known } = ReviewDocument.parse(JSON.parse(stdout))
-    expect(known.find(({ name }) => name === 'done')).toMatchObject({ ending: 'unknown', gpuHours: 0 })
+    expect(known.find(({ name }) => name === 'runs')).toMatchObject({ ending: 'unknown', gpuHours: 0 })
+    // An earlier review has seen its end.
+    expect(known.find(({ name }) => name === 'done')).toMatchObject({ ending: 'done', gpuHours: 3 })
+    expect(stderr).not.toContain('Slurm')
+  })
+
+  test('what may not be seen is a line, and nothing is called gone for it', async () => {
+    const { contexts, ...config } = JSON.parse(kubectl('config', 'view', '--raw', '--output=json'))
+    // As `admin` in name, so that the records are its, with the rights of somebody who may see another namespace.
+    const others = contexts.map((each: { name: string; context: object }) =>
+      each.name === 'admin' ? { ...each, context: { ...each.context, user: 'dev' } } : each,
+    )
+    const file = join(folder, 'limited')
+    writeFileSync(file, JSON.stringify({ ...config, contexts: others }))
+    const { stdout, stderr } = await reviewed({}, { KUBECONFIG: file })
+    expect(stderr).toMatch(/^gpufare: not every job of admin can be seen: .* forbidden: User "dev" cannot list/m)
+    const { jobs: known } = ReviewDocument.parse(JSON.parse(stdout))
+    expect(known.find(({ name }) => name === 'gone')?.ending).toBe('unknown')
+  })
+
+  test('what an earlier review saw end is told after the cluster has deleted it', async () => {
+    const before = (await jobs()).get('ray')
+    kubectl('delete', 'rayjob', 'ray', `--namespace=${namespace}`)
+    const after = await jobs()
+    expect(after.get('ray')).toEqual(before)
+    expect(after.get('gone')?.ending).toBe('gone')
   })
 
   // The last test: it takes the ledger away.
@@ -437,7 +462,9 @@ users: [{name: b, user: {token: c}}]
     const { stdout } = await reviewed({ allUsers: true })
     const own = ReviewDocument.parse(JSON.parse(stdout)).jobs.filter(({ team }) => team === namespace)
     const after = new Map(own.map(each => [each.name, each]))
+    // Neither of the two is there any more.
     before.delete('gone')
+    before.delete('ray')
     expect([...after.keys()].sort()).toEqual([...before.keys()].sort())
     for (const [name, each] of after) {
       const same = before.get(name)

@@ -50,8 +50,8 @@ const RAY_WORKERS = ['num-workers', 'num-training-workers']
 const GENERATES = ['num-generations', 'max-completion-length', 'num-ppo-epochs']
 /** Switches of TRL's ModelConfig and SFTConfig, by which a script takes its adapters and fills its sequences. */
 const TRL_FLAGS = ['use-peft', 'packing', 'assistant-only-loss', 'completion-only-loss']
-/** TRL's command, its example scripts, and those of the Alignment Handbook. */
-const TRL = /^(trl|(run_)?(sft|dpo|orpo|kto|cpo|grpo|rloo|ppo|reward_modeling)\w*\.py)$/
+/** TRL's command, and its example scripts. */
+const TRL = /^(trl|(sft|dpo|orpo|kto|cpo|grpo|rloo|ppo|reward_modeling)\w*\.py)$/
 
 const once = sourced(1, { kind: 'assumed', reason: "the Trainer's own default" })
 

@@ -5,6 +5,7 @@ import { describePlace } from '../errors.ts'
 import type { Job, Role } from '../job.ts'
 import { baseName } from '../launchers.ts'
 import type { ModelTable } from '../model.ts'
+import { findSession } from '../sessions.ts'
 import type { Warning } from '../warning.ts'
 import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
@@ -31,6 +32,7 @@ import { nemo } from './nemo.ts'
 import { nnunet } from './nnunet.ts'
 import { openmmlab } from './openmmlab.ts'
 import { openrlhf } from './openrlhf.ts'
+import { withoutPlaces } from './places.ts'
 import {
   compareWithRequest,
   countingLaunch,
@@ -135,7 +137,7 @@ export function readWorkloads(
   const read = runs.flatMap(run => readRun(run, rolesOf, job, files) ?? [])
   const completed = read.map(({ reading, role, commandLine }) => {
     const beside = commandLine.background ? { background: true as const } : {}
-    const workload: Workload = { ...reading.workload, role: role.name, ...beside }
+    const workload: Workload = { ...withoutPlaces(reading.workload), role: role.name, ...beside }
     const declared = workload.purpose === 'train' ? applyDeclarations(workload, job.declarations) : workload
     const isPart = reading.notDerived?.includes('model') === true && job.declarations.model === undefined
     const resolved = resolveModel(declared, job.declarations, isPart ? noModels : models)
@@ -386,7 +388,8 @@ function explainIgnorance(
 ): Warning[] {
   const hasGpus = job.roles.some(role => role.gpuCount.value > 0)
   const isUnderstood = workloads.some(workload => workload.device !== 'cpu' && !isOnlyNamed(workload))
-  if (!hasGpus || job.endless || isUnderstood || job.declarations.runtime !== undefined) return []
+  const isAwaited = job.endless || findSession(job) !== undefined
+  if (!hasGpus || isAwaited || isUnderstood || job.declarations.runtime !== undefined) return []
   const understood = read.filter(({ reading }) => !isOnlyNamed(reading.workload)).map(commandOf)
   const working = runs.map(commandOf).filter(line => !understood.includes(line) && !isErrand(line))
   if (understood.length > 0 && working.length === 0) return []
@@ -416,9 +419,11 @@ function isPlainErrand(commandLine: CommandLine): boolean {
 /** Programs that prepare, copy and look, whatever they are told. */
 const errands = new Set(
   words(`
-    -c apptainer aws cat chmod chown conda cp curl date df du echo env find free git grep gsutil gzip head hostname
-    huggingface-cli ln ls lscpu mamba mkdir module mv nvidia-smi pip pip3 printenv printf rclone rm rsync sacct sbatch
-    scontrol scp sed seq sleep squeue tail tar tee tensorboard touch tree unzip uname uv wait wandb wget which whoami zip
+    -c apptainer aws cat chmod chown cmake conda cp curl date dcgmi df du echo ensurepip env find free g++ gcc gfortran
+    git grep gsutil gzip head hipcc hostname huggingface-cli ln ls lscpu make mamba mkdir module mpicc mpicxx mpif90 mv
+    ninja nproc nvcc nvidia-smi pip pip3 printenv printf rclone rm rocm-smi rsync sacct sbatch scontrol scp sed seq
+    setup.py sleep squeue ssh tail tar tee tensorboard touch tree unzip uname uv venv virtualenv wait wandb wget which
+    whoami zip
   `),
 )
 

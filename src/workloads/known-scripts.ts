@@ -84,7 +84,8 @@ export const knownScripts: WorkloadReader = {
 
 function findScript(commandLine: CommandLine): KnownScript | undefined {
   const flags = readFlags(commandLine)
-  const given = new Set(flags.list.map(flag => flag.name))
+  // `-T` and `-t` are two options, `--Batch-Size` and `--batch-size` would be one.
+  const given = new Set(flags.list.map(({ name, written }) => (name.length === 1 ? written.replace(/^-+/, '') : name)))
   return scripts.find(({ program, own }) => {
     if (!program.test(commandLine.program)) return false
     return own === undefined || own.flags.filter(name => given.has(name)).length >= own.least

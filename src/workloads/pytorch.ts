@@ -72,6 +72,9 @@ const TABLE: FlagTable = {
   optimizer: ['optimizer', 'optim', 'opt'],
 }
 
+/** Where no other option counts epochs; a program that does not train is told by it which one to load. */
+const EPOCH = ['epoch']
+
 /** A batch of which only the program knows whether it is one process's or everybody's. */
 const BATCH = words(`
   batch-size batch bs b batchsize train-batch-size data.batch-size datamodule.batch-size
@@ -139,7 +142,7 @@ export const pytorch: WorkloadReader = {
     const flags = layFlags(flagsBelow(commandLine, program, typed, context.files), typed)
     const given = readTable(flags, TABLE)
     const batch = positiveFlag(flags, BATCH)
-    const epochs = known(withDecay(given.epochs, flags))
+    const epochs = known(withDecay(given.epochs ?? positiveFlag(flags, EPOCH), flags))
     const purpose = isImage ? 'train' : purposeOfProgram(commandLine, typed)
     const hasLength = known(given.steps) !== undefined || epochs !== undefined
     const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)
@@ -343,6 +346,7 @@ function frameworkOf(
   if (['torchrun', 'accelerate', 'deepspeed'].includes(launcher)) return said('pytorch')
   if (hasFlag(flags, PARAMETER_SERVERS)) return said('tensorflow')
   if (launcher === 'mpirun') return undefined
+  if (/keras|tensorflow|jax|flax|(^|[/_])tf\d?_/i.test(commandLine.program)) return undefined
   if (program === undefined)
     return sourced('pytorch', {
       kind: 'assumed',

@@ -225,6 +225,13 @@ describe('images, text and agents', () => {
   ])('%s', (_, script, values, setting) => compare(script, values, setting))
 })
 
+test('single letters in another case are other options', () => {
+  expect(readScript('python main.py -B 4 -T --epochs 3').workloads[0]?.framework?.value).toBe('pytorch')
+  expect(readScript('python main.py -b c.yaml -t --max_epochs 3').workloads[0]?.framework?.value).toBe(
+    'latent-diffusion',
+  )
+})
+
 test('other programs of the same name are not taken for these', () => {
   const [workload] = readScript('python train.py --model resnet50 --epochs 3 --batch-size 8').workloads
   expect(workload?.framework?.value).not.toBe('timm')

@@ -373,6 +373,38 @@ describe('public data', () => {
 })
 
 test.each([
+  ['--dataset_name /data/sets/ours --model_name_or_path org/net', undefined, 'org/net'],
+  ['--dataset_name data/ours.jsonl --model_name_or_path /models/Llama-2-7b-hf', undefined, '/models/Llama-2-7b-hf'],
+  ['--dataset_name org/set --model_name_or_path ./runs/7/checkpoint-1200', 'org/set', undefined],
+  ['--dataset_name org/set --model_name_or_path ../configs/small.json', 'org/set', undefined],
+])('where something lies is not its name: %s', (options, dataset, modelName) => {
+  const [workload] = readScript(`python fit.py --num_train_epochs 1 ${options}`).workloads
+  expect([workload?.dataset?.value, workload?.modelName?.value]).toEqual([dataset, modelName])
+})
+
+test('one epoch counts epochs where nothing else does, and a program that tests loads one', () => {
+  expect(readScript('python main.py --epoch 500').workloads).toMatchObject([{ epochs: { value: 500 } }])
+  expect(readScript('python fit.py --epoch 3 --epochs 100').workloads).toMatchObject([{ epochs: { value: 100 } }])
+  expect(readScript('python test.py --epoch 500').workloads[0]).not.toHaveProperty('epochs')
+})
+
+test('a program that is called after another library is not taken for one of PyTorch', () => {
+  expect(readScript('python keras_fit.py --epochs 3').workloads[0]).not.toHaveProperty('framework')
+})
+
+test.each([
+  ['a session', 'jupyter lab --no-browser'],
+  ['a session in a container', 'apptainer exec --nv img.sif jupyter notebook'],
+])('%s computes what its user will', (_, script) => {
+  expect(readScript(script).warnings).toEqual([])
+})
+
+test('what is compiled first is not what the job is for', () => {
+  const { warnings } = readScript('nvcc -o run run.cu\n./run 1000\nmake clean')
+  expect(warnings).toMatchObject([{ code: 'no-training-facts', text: expect.stringContaining('./run 1000') }])
+})
+
+test.each([
   ['a rank', 'python fit.py --epochs 3 --lora_r 8', 'lora'],
   ['a switch', 'python fit.py --epochs 3 --use_lora', 'lora'],
   ['a switch that is off', 'python fit.py --epochs 3 --use_lora false', 'full'],

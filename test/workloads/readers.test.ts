@@ -129,11 +129,6 @@ describe('Hugging Face Trainer', () => {
     ],
     ['TRL by how it fills its sequences', `python ${HF} --packing`, { framework: 'trl' }],
     [
-      'TRL by a script of the Alignment Handbook',
-      `python scripts/run_sft.py ${HF.split(' ').slice(1).join(' ')}`,
-      { framework: 'trl' },
-    ],
-    [
       'diffusers',
       'accelerate launch --num_processes 2 train_text_to_image.py --pretrained_model_name_or_path tiny-1b --train_batch_size 8 --max_train_steps 100 --mixed_precision fp16',
       { framework: 'diffusers', modelName: 'tiny-1b', microBatch: 8, globalBatch: 16, steps: 100, precision: 'fp16' },

@@ -165,6 +165,8 @@ function rows(): readonly (readonly [string, string, ValueKind, string?])[] {
     ['segment', '', 'positive', '24.05'],
     ['stepmgr', '', 'flag', 'carried 24.05'],
     ...pyxisOptions(),
+    // Shifter's plugin (github.com/NERSC/shifter, slurm module)
+    ...['image', 'volume', 'module'].map(name => [name, '', 'text', 'plugin'] as const),
   ]
 }
 

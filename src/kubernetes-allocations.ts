@@ -200,7 +200,8 @@ function goneFrom({ objects, refusal }: KeptJobs, records: readonly QuoteRecord[
   const there = new Set(objects.flatMap(({ metadata }) => [metadata.uid, ...metadata.ownerReferences.map(o => o.uid)]))
   return records.flatMap((record): Allocation[] => {
     const { id, cluster = '', namespace = '', name, kind, at } = record
-    if (refusal !== undefined || id === undefined || there.has(id) || resourceOf(kind) === undefined) return []
+    const canEnd = kind === 'Pod' || resourceOf(kind) !== undefined
+    if (refusal !== undefined || id === undefined || there.has(id) || !canEnd) return []
     return [
       {
         cluster,

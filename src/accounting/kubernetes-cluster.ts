@@ -37,7 +37,7 @@ export async function askForJobs(query: ClusterQuery): Promise<KeptJobs> {
   return { objects: objects.flat(), ...(refused !== undefined && { refusal: causeIn(refused) }) }
 }
 
-/** Pods of jobs by the uid of their job, one call for each label that pods name their job by; none where they may not be read. */
+/** Pods of jobs by the uid of their job (a pod is its own), one call for each label that pods name their job by; none where they may not be read. */
 export async function askForPods(
   objects: readonly KeptObject[],
   query: ClusterQuery,
@@ -57,7 +57,11 @@ export async function askForPods(
       ])
     }),
   )
-  return new Map(found.flat())
+  const own = objects.flatMap((object): readonly (readonly [string, readonly Pod[]])[] => {
+    const pod = object.kind === 'Pod' ? Pod.safeParse(object).data : undefined
+    return pod === undefined ? [] : [[object.metadata.uid, [pod]]]
+  })
+  return new Map([...found.flat(), ...own])
 }
 
 /** Labels of nodes by their names; of none where they may not be read, as developers often may not. */

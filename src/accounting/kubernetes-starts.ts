@@ -22,7 +22,7 @@ interface Span {
 
 /**
  * The times that a job was started, the earliest first. Its own status tells when it was created, began and ended; only its pods tell how long
- * they waited for a node and which were started anew, as long as they are there.
+ * they waited for a node and which were started anew, as long as they are there. None where nothing tells when it ended.
  */
 export function startsOf(course: Course, pods: readonly Pod[], nowSeconds: number): readonly Start[] {
   const { state, submitSeconds, endSeconds } = course
@@ -50,8 +50,15 @@ export function startsOf(course: Course, pods: readonly Pod[], nowSeconds: numbe
       elapsedSeconds: 0,
     }),
   )
-  const until = endSeconds ?? nowSeconds
+  const isOver = state !== 'running' && state !== 'waiting'
+  const until = endSeconds ?? (isOver ? endOf(lasting) : nowSeconds)
+  if (until === undefined) return []
   return [...earlier, ...untold, { state, startSeconds, elapsedSeconds: Math.max(0, until - startSeconds) }]
+}
+
+function endOf(spans: readonly Span[]): number | undefined {
+  const ends = spans.flatMap(({ endSeconds }) => endSeconds ?? [])
+  return ends.length === 0 ? undefined : Math.max(...ends)
 }
 
 /** Pods that failed at the same time are one attempt of the job. */

@@ -77,6 +77,12 @@ test('of a container that was started anew in its pod the time before the last s
   ])
 })
 
+test('the end of what does not say it is that of its pods; where none is left nothing is known', () => {
+  const { endSeconds: _, ...endless } = done
+  expect(starts(endless, [pod(0, 30), pod(5, 45)])).toEqual([['completed', 45]])
+  expect(starts(endless, [])).toEqual([])
+})
+
 test('restarts that only the object counts are known without their times', () => {
   expect(starts({ ...done, restarts: 2 }, [])).toEqual([
     ['interrupted', 0],

@@ -153,6 +153,18 @@ const cases: Readonly<Record<string, Case>> = {
     runtimeMinutes: 90,
     paidMinutes: 90,
   },
+  // Two of four runs at a time; how long one took is not told.
+  turns: {
+    text: job('turns', 'completions: 4\n      parallelism: 2'),
+    status: {
+      startTime: at(0),
+      completionTime: at(60),
+      succeeded: 4,
+      conditions: [condition('SuccessCriteriaMet', 60), condition('Complete', 60)],
+    },
+    ending: 'done',
+    paidMinutes: 120,
+  },
   failed: {
     text: job('failed'),
     status: {
@@ -297,7 +309,29 @@ spec:
 `
 }
 
+const others = `apiVersion: v1
+kind: Pod
+metadata: {name: real-pod, annotations: {fake-kubelet/run-seconds: "2"}}
+spec:
+  restartPolicy: Never
+  containers: [{name: a, image: busybox, command: [./train], resources: {limits: {nvidia.com/gpu: 1}}}]
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: real-nightly}
+spec:
+  schedule: "0 0 30 2 *"
+  jobTemplate:
+    spec:
+      template:
+        metadata: {annotations: {fake-kubelet/run-seconds: "2"}}
+        spec:
+          restartPolicy: Never
+          containers: [{name: a, image: busybox, command: [./train], resources: {limits: {nvidia.com/gpu: 1}}}]
+`
+
 const realJobs = [
+  others,
   realJob('real-done', 'backoffLimit: 0', 'fake-kubelet/run-seconds: "3"'),
   realJob('real-retried', 'backoffLimit: 1', 'fake-kubelet/run-seconds: "2", fake-kubelet/exit-code: "1"'),
   realJob('real-late', 'activeDeadlineSeconds: 2', 'fake-kubelet/run-seconds: forever'),
@@ -341,7 +375,7 @@ describeKubernetes('gpufare review', kubernetesEnvironment => {
     writeFileSync(path, texts.join('---\n'))
     const passedOn = { schedulerArguments: ['--namespace', namespace], scriptArguments: [] }
     const answer = await withTerminal(terminal => submit([path], { color: false, yes: true }, passedOn, terminal))
-    expect(answer.stdout.match(/ created$/gm)).toHaveLength(texts.length)
+    expect(answer.stdout.match(/ created$/gm)).toHaveLength(texts.length + 1)
     for (const [name, { text: manifest, status }] of Object.entries(cases)) {
       const [, kind = ''] = /^kind: (\w+)/m.exec(manifest) ?? []
       const resource = manifest.includes('volcano') ? 'jobs.batch.volcano.sh' : kind === 'Job' ? 'jobs.batch' : kind
@@ -357,10 +391,14 @@ describeKubernetes('gpufare review', kubernetesEnvironment => {
       if (status !== undefined) kubectl('patch', ...words, ...part)
     }
     kubectl('delete', 'job', 'gone', `--namespace=${namespace}`)
+    for (const name of ['real-first', 'real-second'])
+      kubectl('create', 'job', name, '--from=cronjob/real-nightly', `--namespace=${namespace}`)
     const wait = (name: string, condition: string) =>
       kubectl('wait', `job/${name}`, `--for=condition=${condition}`, `--namespace=${namespace}`, '--timeout=60s')
     wait('real-done', 'Complete')
     wait('real-late', 'Failed')
+    wait('real-first', 'Complete')
+    wait('real-second', 'Complete')
     wait('real-retried', 'Failed')
   }, 120_000)
   afterAll(() => {
@@ -398,6 +436,14 @@ describeKubernetes('gpufare review', kubernetesEnvironment => {
     expect((retried?.gpuHours ?? 0) * 3_600).toBeGreaterThanOrEqual(4)
     expect((retried?.gpuHours ?? 0) * 3_600).toBeLessThan(10)
     expect(found.get('real-late')?.ending).toBe('timed out')
+    const seconds = (name: string) => (found.get(name)?.gpuHours ?? 0) * 3_600
+    expect(found.get('real-pod')?.ending).toBe('done')
+    expect(seconds('real-pod')).toBeGreaterThanOrEqual(2)
+    expect(seconds('real-pod')).toBeLessThan(8)
+    // Both runs of the CronJob are tasks of it.
+    expect(found.get('real-nightly')).toMatchObject({ ending: 'done', endings: { done: 2 } })
+    expect(seconds('real-nightly')).toBeGreaterThanOrEqual(4)
+    expect(seconds('real-nightly')).toBeLessThan(16)
     const { stdout } = await reviewed()
     const types = ReviewDocument.parse(JSON.parse(stdout)).baselines.map(({ gpuType }) => gpuType)
     expect(types).toContain('Tesla-T4')

@@ -50,6 +50,12 @@ export interface DeclarationEntry {
   readonly place: Place
 }
 
+/** What a comment `#GPUFARE key=value` declares; nothing where the line is none. */
+export function declarationIn(line: string, place: Place): readonly DeclarationEntry[] {
+  const [, head = '', key, value = ''] = /^(#\s?GPUFARE\s+)([\w-]+)\s*=(.*)$/.exec(line) ?? []
+  return key === undefined ? [] : [{ key, value: value.trim(), place: { ...place, column: head.length + 1 } }]
+}
+
 /** Reads one value; undefined when it is not of the kind that `expected` describes. */
 interface Kind<T> {
   readonly expected: string

@@ -47,7 +47,7 @@ const read: Builtin = (words, command, shell) => {
   if (isArray && name !== undefined) {
     const cells = new Map(pieces.map((text, index) => [String(index), { text, place }]))
     shell.variables.set(name, { cells, isArray: true, exported: false })
-  } else if (toTheEnd && name !== undefined) setVariable(shell, name, { text: input.replace(/^\s+|\s+$/g, ''), place })
+  } else if (toTheEnd && name !== undefined) setVariable(shell, name, { text: input.trim(), place })
   else
     names.forEach((each, index) => {
       const rest = index === names.length - 1 ? pieces.slice(index).join(' ') : (pieces[index] ?? '')

@@ -110,9 +110,10 @@ export function readAccelerateConfig(text: string, origin: Origin): EngineConfig
   const values = new Map<string, string>()
   let section = ''
   for (const line of text.split('\n')) {
-    const match = /^(\s*)([\w-]+):\s*(.*?)\s*(?:\s#.*)?$/.exec(line)
+    const match = /^(\s*)([\w-]+):(.*)$/.exec(line)
     if (match === null || line.trimStart().startsWith('#')) continue
-    const [, indent = '', key = '', written = ''] = match
+    const [, indent = '', key = '', rest = ''] = match
+    const written = rest.replace(/\s#.*$/, '').trim()
     if (indent === '') section = written === '' ? key : ''
     values.set(indent === '' ? key : `${section}.${key}`, written.replace(/^(['"])(.*)\1$/, '$2'))
   }

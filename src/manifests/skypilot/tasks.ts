@@ -1,6 +1,6 @@
 import { unknownText } from '../../bash/text.ts'
 import { type CommandLine, findCommandLines } from '../../command-lines.ts'
-import { type DeclarationEntry, readDeclarations } from '../../declarations.ts'
+import { type DeclarationEntry, declarationIn, readDeclarations } from '../../declarations.ts'
 import { type DocumentPath, wrongValue, type YamlDocument } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
@@ -235,8 +235,5 @@ function durationWarning(task: Task, document: YamlDocument, endless: boolean): 
 
 /** `# GPUFARE key=value` lines, comments to YAML. */
 function declarationLines({ text, name }: Manifest): readonly DeclarationEntry[] {
-  return text.split('\n').flatMap((line, index) => {
-    const [, head = '', key, value = ''] = /^(#\s?GPUFARE\s+)([\w-]+)\s*=\s*(.*?)\s*$/.exec(line) ?? []
-    return key === undefined ? [] : [{ key, value, place: { file: name, line: index + 1, column: head.length + 1 } }]
-  })
+  return text.split('\n').flatMap((line, index) => declarationIn(line, { file: name, line: index + 1 }))
 }

@@ -1,5 +1,5 @@
 import { type CommandLine, findCommandLines } from '../../command-lines.ts'
-import { type DeclarationEntry, readDeclarations } from '../../declarations.ts'
+import { type DeclarationEntry, declarationIn, readDeclarations } from '../../declarations.ts'
 import { type Fault, InputError } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
@@ -99,8 +99,7 @@ function refuseLargeScript(script: string, file: string): void {
 function findDeclarations(script: string, end: number, file: string): readonly DeclarationEntry[] {
   const entries: DeclarationEntry[] = []
   for (const line of eachLine(script.slice(0, end))) {
-    const [, head = '', key, value = ''] = /^(#\s?GPUFARE\s+)([\w-]+)\s*=\s*(.*?)\s*$/.exec(line.text) ?? []
-    if (key !== undefined) entries.push({ key, value, place: { file, line: line.number, column: head.length + 1 } })
+    entries.push(...declarationIn(line.text, { file, line: line.number }))
   }
   return entries
 }

@@ -53,6 +53,8 @@ function sequence(written: Mapping, scope: Scope): FanOut {
   return { kind: 'items', items: Array.from({ length: Math.max(0, length) }, (_, index) => start + step * index) }
 }
 
+/** A condition beyond this compares nothing that is known here. */
+const LONGEST = 1_000
 const COMPARISON = /^\s*["']?(.*?)["']?\s*(==|!=|>=|<=|>|<|=~)\s*["']?(.*?)["']?\s*$/
 
 /** Whether a step's condition holds: undefined where that shows only when the workflow runs. */
@@ -61,7 +63,7 @@ export function holds(step: Mapping, scope: Scope): boolean | undefined {
   if (when == null) return true
   const text = fillText(asText(when), scope)
   if (/^\s*(true|false)\s*$/.test(text)) return text.trim() === 'true'
-  const match = /\{\{|&&|\|\|/.test(text) ? null : COMPARISON.exec(text)
+  const match = text.length > LONGEST || /\{\{|&&|\|\|/.test(text) ? null : COMPARISON.exec(text)
   if (match === null) return undefined
   const [, left = '', operator = '', right = ''] = match
   const [a, b] = [left, right].map(side => (side.trim() === '' ? Number.NaN : Number(side)))

@@ -74,8 +74,9 @@ const TORCHRUN: Omit<Launcher, 'names'> = {
 
 const CONTAINER_VALUED = words(`
   B bind env env-file H home W workdir pwd o overlay app hostname network network-args security scratch S
-  apply-cgroups add-caps drop-caps dns mount fusemount nvccli cwd device blkio-weight cpus memory docker-username
-  docker-password pid-file p pem-path
+  apply-cgroups add-caps drop-caps dns mount no-mount fusemount nvccli cwd device blkio-weight cpus cpu-shares
+  cpuset-cpus cpuset-mems memory memory-reservation memory-swap pids-limit docker-username docker-password pid-file p
+  pem-path
 `)
 
 const LAUNCHERS: readonly Launcher[] = [
@@ -206,6 +207,7 @@ const LAUNCHERS: readonly Launcher[] = [
   { names: ['stdbuf'], valued: ['i', 'o', 'e'] },
   { names: ['nsys'], subcommands: ['profile', 'launch'], switches: ['h', 'help', 'wait-primary'] },
   { names: ['ncu', 'rocprof', 'py-spy'], valued: ['o', 'k', 'c', 's', 'i'] },
+  { names: ['nvprof'], valued: ['o', 'export-profile', 'log-file', 'm', 'metrics', 'e', 'events', 't', 'timeout'] },
   {
     names: ['conda', 'mamba', 'micromamba'],
     subcommands: ['run'],

@@ -68,6 +68,16 @@ describe('what bash would make of a script', () => {
     ['the shortest prefix cut off', 'F=a/b/c\npython t.py ${F#*/}', ['t.py b/c']],
     ['the longest suffix cut off', 'F=a.b.c\npython t.py ${F%%.*}', ['t.py a']],
     ['a replacement', 'F=a-b-c\npython t.py ${F//-/_}', ['t.py a_b_c']],
+    [
+      'one of several texts has what all have in common',
+      'A=("--m a --n 3" "--m b --n 3")\nB=(5 5)\npython t.py ${A[$SLURM_ARRAY_TASK_ID]} ${B[$SLURM_ARRAY_TASK_ID]}',
+      ['t.py --m <…> --n 3 5'],
+    ],
+    [
+      'one of several that differ is not known',
+      'A=(a b)\npython t.py ${A[$SLURM_ARRAY_TASK_ID]}',
+      ['t.py <${A[$SLURM_ARRAY_TASK_ID]}>'],
+    ],
     ['a slice', 'F=abcdef\npython t.py ${F:1:3}', ['t.py bcd']],
     ['upper and lower case', 'F=Abc\npython t.py ${F^^} ${F,,}', ['t.py ABC abc']],
     ['a length', 'F=abcd\npython t.py ${#F}', ['t.py 4']],
@@ -497,11 +507,16 @@ describe('what the user should know', () => {
     'M=base\nwhile [[ $# -gt 0 ]]; do case $1 in --m) M=$2; shift 2;; esac; done\npython t.py $M',
     'M=base\nwhile [ -n "$1" ]; do M=$1; shift; done\npython t.py $M',
     'M=base\nwhile getopts m: option; do M=$OPTARG; done\npython t.py $M',
+    'M=base\npython t.py $M "$@"',
     'M=base\nfor each in "$@"; do case $each in m=*) M=${each#m=};; esac; done\npython t.py $M',
   ])('options of the script’s own are said to be missing: %s', script => {
     expect(find(script).warnings).toMatchObject([{ code: 'unknown-arguments' }])
     expect(find(script).commandLines.map(show)).toEqual(['t.py base'])
     expect(find(script, { arguments: ['x'] }).warnings).toEqual([])
+  })
+
+  test('a program that is told something besides may be told more', () => {
+    expect(find('python t.py --lr 1 "$@"').warnings).toEqual([])
   })
 
   test('a loop that reads a file looks for no arguments', () => {
@@ -585,6 +600,8 @@ describe('launchers and containers', () => {
     ['enroot', 'enroot start --rw -m /a:/b img python t.py', 't.py'],
     ['wrappers in a row', 'nohup time env A=1 numactl --cpunodebind=0 nice -n 5 python t.py', 't.py'],
     ['timeout', 'timeout -k 10 23h python t.py', 't.py'],
+    ['nvprof', 'nvprof --print-gpu-trace -o out.nvvp python t.py', 't.py'],
+    ['apptainer without mounts', 'apptainer run --nv --no-mount bind-paths --cleanenv img.sif python t.py', 't.py'],
     ['nsys', 'nsys profile -o out --trace cuda,nvtx python t.py', 't.py'],
     ['conda run', 'conda run -n env --no-capture-output python t.py', 't.py'],
     ['a script that is handed a command', './bind_gpu.sh python -u t.py', 't.py'],

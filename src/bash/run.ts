@@ -435,10 +435,19 @@ function runSimpleCommand(command: Command, shell: Shell): Outcome {
   const called = shell.functions.get(name.text)
   if (called !== undefined) return callFunction(called, words.slice(1), shell)
   noteWrittenFile(command, words, shell)
+  if (shell.positional === undefined && isToldByArguments(command)) noteOptions(command.pos, shell)
   start(command, words, shell)
   noteCopy(words, shell)
   noteEdit(words, shell)
   return MAY_FAIL.test(name.text) ? UNKNOWN : RAN
+}
+
+/** `python train.py "$@"`: all that the program is told are the script's own arguments. */
+function isToldByArguments({ args }: Command): boolean {
+  const written = args.map(({ text }) => text)
+  const at = written.findIndex(text => /^"?\$[@*]"?$/.test(text))
+  const program = written.slice(0, at).findLastIndex(text => /\.(py|sh)"?$/.test(text))
+  return at > 0 && program >= 0 && written.slice(program + 1, at).every(text => !/^-|=/.test(text))
 }
 
 /** A sleep of days or without end is what the script is for: it holds the machine until somebody comes. */

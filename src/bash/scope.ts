@@ -1,6 +1,6 @@
 import type { Place } from '../errors.ts'
 import type { BashScript, Lines } from './syntax.ts'
-import { isKnown, mergeTexts, showText, unknownText } from './text.ts'
+import { isKnown, isUnknown, mergeTexts, mergeWords, showText, unknownText } from './text.ts'
 
 /** A text, its unknown parts marked, and the line that gave it. */
 export interface Cell {
@@ -63,13 +63,21 @@ export type Found = Cell | 'unset' | 'unknown'
 
 /** Looks a variable, one cell of an array, or an argument up. */
 export function findCell(scope: Scope, name: string, index = '0'): Found {
-  if (!isKnown(index)) return 'unknown'
+  if (!isKnown(index)) return anyOf(scope.variables.get(name))
   const cell = scope.variables.get(name)?.cells.get(index)
   if (cell !== undefined) return cell
   if (scope.variables.has(name)) return scope.variables.get(name)?.cells.has('?') ? 'unknown' : 'unset'
   if (/^\d+$/.test(name)) return findArgument(scope, Number(name))
   if (/^\W$/.test(name)) return 'unknown'
   return isSetAtRunTime(scope, name) ? 'unknown' : 'unset'
+}
+
+/** What all cells of an array have in common, where which of them is meant is only known when the job runs. */
+function anyOf(variable: Variable | undefined): Found {
+  const [first, ...others] = variable?.isArray ? [...variable.cells.values()] : []
+  if (first === undefined || variable?.cells.has('?')) return 'unknown'
+  const text = others.reduce((merged, { text }) => mergeWords(merged, text), first.text)
+  return isUnknown(text) ? 'unknown' : { text, place: first.place }
 }
 
 function isSetAtRunTime(scope: Scope, name: string): boolean {

@@ -55,6 +55,14 @@ export function mergeTexts(a: string, b: string, name: string): string {
   return `${shorter}${blank}${unknownText(`[${added.trim()}]`)}`
 }
 
+/** What two texts of as many words have in common, word for word; where they differ, a mark. */
+export function mergeWords(a: string, b: string): string {
+  if (a === b) return a
+  const [some, others] = [a.trim().split(/\s+/), b.trim().split(/\s+/)]
+  if (some.length !== others.length) return unknownText('…')
+  return some.map((word, index) => (word === others[index] ? word : unknownText('…'))).join(' ')
+}
+
 /** Stars in a pattern; each multiplies the time that a match may take by the length of the text. */
 const MOST_STARS = 4
 /** Longest text that is matched against a pattern. */

@@ -403,7 +403,9 @@ function replacePattern(
 /** The text of a here-document: as written where its end is quoted, else expanded, `\$` being a dollar. */
 export function heredocText({ body, delimiter }: HereDoc, scope: Scope): string {
   if (body.parts !== undefined) return expandText(body.parts, scope)
-  return delimiter?.quoted === true ? body.text : body.text.replace(/\\([$`\\]|\n)/g, (_, escaped: string) => escaped.trimEnd())
+  return delimiter?.quoted === true
+    ? body.text
+    : body.text.replace(/\\([$`\\]|\n)/g, (_, escaped: string) => escaped.trimEnd())
 }
 
 /** What a command substitution prints, or a mark. */

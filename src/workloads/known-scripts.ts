@@ -285,6 +285,9 @@ function countDevices(list: string): number | undefined {
   return /^\d+(,\d+)*,?$/.test(list) ? list.split(',').filter(device => device !== '').length : undefined
 }
 
+/** Switches that leave nothing to a program's default, turned off as well as on. */
+const PRECISION_SWITCHES = ['fp16', 'use-fp16', 'bf16', 'use-bf16', 'amp', 'use-amp', 'precision']
+
 function precisionOf(
   { mixed }: KnownScript,
   flags: Flags,
@@ -292,7 +295,8 @@ function precisionOf(
 ): Sourced<Precision> | undefined {
   const named = precisionFrom(flags)
   if (named !== undefined) return named
-  if (mixed === undefined || !hasFlag(flags, mixed.flags)) return taken(undefined, 'precision', defaults)
+  if (mixed === undefined || !hasFlag(flags, mixed.flags))
+    return hasFlag(flags, PRECISION_SWITCHES) ? undefined : taken(undefined, 'precision', defaults)
   const on = mixed.word === undefined ? known(switchFlag(flags, mixed.flags)) : undefined
   const word = mixed.word === undefined ? undefined : known(textFlag(flags, mixed.flags))
   if (on?.value === true) return sourced(mixed.precision, on.origin)

@@ -58,6 +58,7 @@ export function isCalledTraining({ program }: CommandLine, flags: Flags): boolea
   const told = [findFlag(flags, MODES)?.value?.text, flags.positionals[0]?.text]
   return (
     TRAINING.test(name) ||
+    /(^|\/)(pre)?train(ing)?\//.test(program) ||
     known(switchFlag(flags, ['do-train']))?.value === true ||
     told.some(word => /^(train|training|fit|pretrain|finetune|fine-tune)$/i.test(word ?? ''))
   )

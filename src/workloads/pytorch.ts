@@ -43,7 +43,7 @@ const TABLE: FlagTable = {
     training.max-steps train.max-steps
   `),
   epochs: words(`
-    epochs total-epochs max-epochs max-epoch max-num-epochs num-epochs num-epoch n-epoch nb-epochs n-epochs nepochs num-train-epochs train-epochs trainer.max-epochs
+    epochs total-epochs training-epochs num-training-epochs nepoch total-epoch max-epochs max-epoch max-num-epochs num-epochs num-epoch n-epoch nb-epochs n-epochs nepochs num-train-epochs train-epochs trainer.max-epochs
     trainer.epochs trainer.num-epochs training.epochs train.epochs training.num-epochs
   `),
   globalBatch: [
@@ -179,7 +179,7 @@ export const pytorch: WorkloadReader = {
         model: modelOfWrittenFlags(flags, TABLE.sequenceLength ?? []),
         modelName: modelNameOf(known(given.modelName), flags),
         dataset: publicName(known(given.dataset)) ?? (given.dataset === undefined ? datasetWord(flags) : undefined),
-        steps: isTraining ? known(given.steps) : undefined,
+        steps: isTraining && !(epochs !== undefined && mayBeOfEpoch(flags)) ? known(given.steps) : undefined,
         epochs: isTraining ? epochs : undefined,
         ...batches,
         ...withoutAbsent({ globalBatch, microBatch, gradientAccumulation, cpuOffload }),
@@ -209,6 +209,12 @@ export const pytorch: WorkloadReader = {
       ],
     }
   },
+}
+
+/** Beside epochs, options that are called no more than this may count the steps of one. */
+function mayBeOfEpoch(flags: Flags): boolean {
+  const steps = findFlag(flags, TABLE.steps ?? [])
+  return steps !== undefined && /^(n|num)?-?(steps|iters|iterations)$/.test(steps.name)
 }
 
 /** A batch alone may be one of inference; rates, optimizers and checkpoints are those of training. */
@@ -346,7 +352,7 @@ function frameworkOf(
   if (['torchrun', 'accelerate', 'deepspeed'].includes(launcher)) return said('pytorch')
   if (hasFlag(flags, PARAMETER_SERVERS)) return said('tensorflow')
   if (launcher === 'mpirun') return undefined
-  if (/keras|tensorflow|jax|flax|(^|[/_])tf\d?_/i.test(commandLine.program)) return undefined
+  if (/keras|tensorflow|jax|flax|t5x|(^|[/_])tf\d?_/i.test(commandLine.program)) return undefined
   if (program === undefined)
     return sourced('pytorch', {
       kind: 'assumed',

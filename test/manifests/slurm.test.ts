@@ -263,6 +263,7 @@ describe('the GPU type', () => {
     ['-G 2 -p a100q', 'partition-hint', ['a100']],
     ['-G 2 -p amd_a100nv_8', 'partition-hint', ['a100']],
     ['-G 2 -p data100', 'none', []],
+    ['-G 2 -p volta', 'partition-hint', ['volta']],
     ['--gres=gpu:ampere:2', 'none', []],
     ['--gres=gpu:ampere:2 -C a100', 'constraint', ['a100']],
     ['--gres=gpu:volta:2', 'directive', ['volta']],

@@ -225,6 +225,12 @@ describe('images, text and agents', () => {
   ])('%s', (_, script, values, setting) => compare(script, values, setting))
 })
 
+test('half precision that is turned off is not the default', () => {
+  const dino = 'python main_dino.py --arch resnet50 --epochs 8 --batch_size_per_gpu 4'
+  expect(readScript(dino).workloads[0]?.precision?.value).toBe('fp16')
+  expect(readScript(`${dino} --use_fp16 false`).workloads[0]).not.toHaveProperty('precision')
+})
+
 test('single letters in another case are other options', () => {
   expect(readScript('python main.py -B 4 -T --epochs 3').workloads[0]?.framework?.value).toBe('pytorch')
   expect(readScript('python main.py -b c.yaml -t --max_epochs 3').workloads[0]?.framework?.value).toBe(

@@ -382,6 +382,19 @@ test.each([
   expect([workload?.dataset?.value, workload?.modelName?.value]).toEqual([dataset, modelName])
 })
 
+test('steps beside epochs are those of one epoch, unless they are called a limit', () => {
+  const [plain, limit] = readScript(
+    'python fit.py --steps 400 --epochs 100\npython fit.py --max_steps 400 --epochs 100',
+  ).workloads
+  expect(plain).toMatchObject({ epochs: { value: 100 } })
+  expect(plain).not.toHaveProperty('steps')
+  expect(limit).toMatchObject({ steps: { value: 400 } })
+})
+
+test('a program in a folder for training trains', () => {
+  expect(readScript('python train/simclr_stl10.py $OPTIONS').workloads).toMatchObject([{ purpose: 'train' }])
+})
+
 test('one epoch counts epochs where nothing else does, and a program that tests loads one', () => {
   expect(readScript('python main.py --epoch 500').workloads).toMatchObject([{ epochs: { value: 500 } }])
   expect(readScript('python fit.py --epoch 3 --epochs 100').workloads).toMatchObject([{ epochs: { value: 100 } }])

@@ -70,15 +70,17 @@ function constraintNames(constraint: string): readonly string[] {
   return named.every(names => names.length > 0) ? named.flat() : []
 }
 
+const VOLTA = /^volta[-_]?(\d+gb?)?$/i
+
 /** `a100`, `a100*2`; not `!k80`, which rules one out. */
 function featureName(feature: string): readonly string[] {
   if (feature.trim().startsWith('!')) return []
   const word = feature.replace(/\*\d+$/, '').trim()
-  return /^volta[-_]?(\d+gb?)?$/i.test(word) ? [word] : [findGpuHint(word) ?? []].flat()
+  return VOLTA.test(word) ? [word] : [findGpuHint(word) ?? []].flat()
 }
 
 function hintNames(value: string): readonly string[] {
-  return value.split(/[,:]/).flatMap(word => findGpuHint(word) ?? [])
+  return value.split(/[,:]/).flatMap(word => findGpuHint(word) ?? VOLTA.exec(word)?.[0] ?? [])
 }
 
 /** `#SBATCH --gres=gpu:8   # 8x A100`: the remark beside the request. */

@@ -25,35 +25,38 @@ interface Span {
  * they waited for a node and which were started anew, as long as they are there. None where nothing tells when it ended.
  */
 export function startsOf(course: Course, pods: readonly Pod[], nowSeconds: number): readonly Start[] {
-  const { state, submitSeconds, endSeconds } = course
   const spans = pods.flatMap(pod => spanOf(pod) ?? []).toSorted((a, b) => a.startSeconds - b.startSeconds)
+  const isAtWork = spans.some(({ endSeconds }) => endSeconds === undefined)
+  // Not every kind says of itself that it runs.
+  const state = course.state === 'waiting' && isAtWork ? 'running' : course.state
+  if (state === 'waiting') {
+    // A queue may have taken its nodes away again.
+    return [...attempts(spans).map(each => interrupted(each)), { state, elapsedSeconds: 0 }]
+  }
   const isReplaced = ({ failed, endSeconds: end }: Span) =>
     failed && end !== undefined && spans.some(later => later.beganSeconds >= end)
   const lasting = spans.filter(span => !isReplaced(span))
-  const ofPods = lasting[0]?.startSeconds
-  if (state === 'waiting' && ofPods === undefined) return [{ state, elapsedSeconds: 0 }]
-  const startSeconds = ofPods ?? course.startSeconds ?? submitSeconds
-  const again = restartsWithin(lasting)
-  const earlier = [...attempts(spans.filter(isReplaced)), ...again].map(
-    ({ from, until }): Start => ({
-      state: 'interrupted',
-      startSeconds: from,
-      // Beside pods that ran on it cost nothing of its own.
-      elapsedSeconds: Math.max(0, Math.min(until, startSeconds) - from),
-    }),
+  const startSeconds = lasting[0]?.startSeconds ?? course.startSeconds ?? course.submitSeconds
+  const before = [...attempts(spans.filter(isReplaced)), ...restartsWithin(lasting)]
+  // Beside pods that ran on it cost nothing of its own.
+  const earlier = before.map(({ from, until }) => interrupted({ from, until: Math.min(until, startSeconds) }))
+  const untold = Array.from({ length: Math.max(0, course.restarts - earlier.length) }, () =>
+    interrupted({ from: startSeconds, until: startSeconds }),
   )
-  const untold = Array.from(
-    { length: Math.max(0, course.restarts - earlier.length) },
-    (): Start => ({
-      state: 'interrupted',
-      startSeconds,
-      elapsedSeconds: 0,
-    }),
-  )
-  const isOver = state !== 'running' && state !== 'waiting'
-  const until = endSeconds ?? (isOver ? endOf(lasting) : nowSeconds)
+  // Between a pod that failed and the next one nothing is held.
+  const soFar = state === 'running' && (isAtWork || spans.length === 0) ? nowSeconds : endOf(lasting)
+  const until = course.endSeconds ?? soFar
   if (until === undefined) return []
   return [...earlier, ...untold, { state, startSeconds, elapsedSeconds: Math.max(0, until - startSeconds) }]
+}
+
+interface Attempt {
+  readonly from: number
+  readonly until: number
+}
+
+function interrupted({ from, until }: Attempt): Start {
+  return { state: 'interrupted', startSeconds: from, elapsedSeconds: Math.max(0, until - from) }
 }
 
 function endOf(spans: readonly Span[]): number | undefined {
@@ -62,7 +65,7 @@ function endOf(spans: readonly Span[]): number | undefined {
 }
 
 /** Pods that failed at the same time are one attempt of the job. */
-function attempts(spans: readonly Span[]): readonly { readonly from: number; readonly until: number }[] {
+function attempts(spans: readonly Span[]): readonly Attempt[] {
   const found: { from: number; until: number }[] = []
   for (const { beganSeconds: from, endSeconds: until = from } of spans) {
     const last = found.at(-1)
@@ -73,7 +76,7 @@ function attempts(spans: readonly Span[]): readonly { readonly from: number; rea
 }
 
 /** Of containers that were started anew within their pod the cluster keeps how often, and not when: the first has all of the time before. */
-function restartsWithin(spans: readonly Span[]): readonly { readonly from: number; readonly until: number }[] {
+function restartsWithin(spans: readonly Span[]): readonly Attempt[] {
   const most = spans.toSorted((a, b) => b.restarts - a.restarts)[0]
   if (most === undefined || most.restarts === 0) return []
   const { beganSeconds: from, startSeconds: until, restarts } = most

@@ -77,6 +77,17 @@ test('of a container that was started anew in its pod the time before the last s
   ])
 })
 
+test('what does not say that it runs does where a pod does; between two pods nothing is held', () => {
+  const silent: Course = { state: 'waiting', submitSeconds: midnight, restarts: 0 }
+  expect(starts(silent, [pod(30)])).toEqual([['running', 60]])
+  expect(starts(silent, [pod(0, 20)])).toEqual([
+    ['interrupted', 20],
+    ['waiting', 0],
+  ])
+  const running: Course = { state: 'running', submitSeconds: midnight, startSeconds: midnight, restarts: 0 }
+  expect(starts(running, [pod(10, 30, { failed: true })])).toEqual([['running', 20]])
+})
+
 test('the end of what does not say it is that of its pods; where none is left nothing is known', () => {
   const { endSeconds: _, ...endless } = done
   expect(starts(endless, [pod(0, 30), pod(5, 45)])).toEqual([['completed', 45]])

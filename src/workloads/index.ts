@@ -5,6 +5,7 @@ import { describePlace } from '../errors.ts'
 import type { Job, Role } from '../job.ts'
 import { baseName } from '../launchers.ts'
 import type { ModelTable } from '../model.ts'
+import { once } from '../once.ts'
 import { findSession } from '../sessions.ts'
 import type { Warning } from '../warning.ts'
 import { words } from '../word-list.ts'
@@ -133,6 +134,7 @@ export function readWorkloads(
   datasets: DatasetTable,
 ): { workloads: readonly Workload[]; warnings: readonly Warning[] } {
   const runs = runsOf(job, files)
+  const linesOf = once((role: Role) => workingLines(runs, role))
   const rolesOf = rolesByCommand(runs)
   const read = runs.flatMap(run => readRun(run, rolesOf, job, files) ?? [])
   const completed = read.map(({ reading, role, commandLine }) => {
@@ -149,7 +151,7 @@ export function readWorkloads(
   const warnings = [
     ...explainMissingFiles(runs, read, files),
     ...read.flatMap(({ reading }) => reading.warnings),
-    ...read.flatMap(run => explainLaunch(run, runs)),
+    ...read.flatMap(run => explainLaunch(run, linesOf(run.role))),
     ...explainDevices(job, runs),
     ...workloads.flatMap(explainPublicData),
     ...explainRuns(workloads),
@@ -312,9 +314,9 @@ function declaredAlone(job: Job, models: ModelTable): Workload[] {
   })
 }
 
-function explainLaunch({ commandLine, role, reading, peers }: ReadRun, runs: readonly Run[]): Warning[] {
-  const others = workingLines(runs, role).filter(line => line !== commandLine)
-  const beside = others.some(line => line.background || commandLine.background)
+/** `lines` are those of its role that do more than errands. */
+function explainLaunch({ commandLine, reading, peers }: ReadRun, lines: readonly CommandLine[]): Warning[] {
+  const beside = lines.some(line => line !== commandLine && (line.background || commandLine.background))
   return compareWithRequest(commandLine, reading.workload.processes?.value, peers, beside)
 }
 
@@ -361,8 +363,9 @@ function explainChildJobs(job: Job): Warning[] {
 
 /** Files that may say more of a run than was read of it, and why they were not read. */
 function explainMissingFiles(runs: readonly Run[], read: readonly ReadRun[], files: ReferredFiles): Warning[] {
+  const readings = new Map(read.toReversed().map(each => [each.commandLine, each.reading]))
   return runs.flatMap(({ commandLine }) => {
-    const reading = read.find(each => each.commandLine === commandLine)?.reading
+    const reading = readings.get(commandLine)
     if (reading !== undefined && (reading.workload.purpose !== 'train' || saysLength(reading.workload))) return []
     // The program itself is looked into for its defaults, where it is there.
     const paths = pathsFor(commandLine, files).filter(path => path !== commandLine.program)

@@ -1,4 +1,5 @@
 import type { CommandLine, Launch } from './command-lines.ts'
+import type { Place } from './errors.ts'
 import type { Role } from './job.ts'
 import type { Workload } from './workload.ts'
 import { countingLaunch, launchOption } from './workloads/processes.ts'
@@ -8,10 +9,9 @@ import { countingLaunch, launchOption } from './workloads/processes.ts'
  * nodes it is given. False where a launcher stays on one node, and where that is not known.
  */
 export function mayBeRelaid(role: Role, workloads: readonly Workload[]): boolean {
-  const places = workloads.filter(workload => workload.role === role.name).map(workload => workload.place)
-  const runs = role.commandLines.filter(({ place }) =>
-    places.some(each => each.file === place.file && each.line === place.line),
-  )
+  const placeOf = ({ file, line }: Place) => `${file}\0${line}`
+  const places = new Set(workloads.flatMap(workload => (workload.role === role.name ? [placeOf(workload.place)] : [])))
+  const runs = role.commandLines.filter(({ place }) => places.has(placeOf(place)))
   const launched = role.commandLines.filter(line => countingLaunch(line) !== undefined)
   const relevant = runs.length > 0 ? runs : launched
   return relevant.length > 0 && relevant.every(line => spansNodes(line, role))

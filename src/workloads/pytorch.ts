@@ -72,6 +72,11 @@ const TABLE: FlagTable = {
   optimizer: ['optimizer', 'optim', 'opt'],
 }
 
+/** By these many parties learn in turns, each through a part of the data: epochs are those of a turn. */
+const FEDERATED = words(`
+  comm-round comm-rounds communication-rounds n-parties num-clients n-clients num-users local-ep local-epochs
+`)
+
 /** Where no other option counts epochs; a program that does not train is told by it which one to load. */
 const EPOCH = ['epoch']
 
@@ -142,7 +147,8 @@ export const pytorch: WorkloadReader = {
     const flags = layFlags(flagsBelow(commandLine, program, typed, context.files), typed)
     const given = readTable(flags, TABLE)
     const batch = positiveFlag(flags, BATCH)
-    const epochs = known(withDecay(given.epochs ?? positiveFlag(flags, EPOCH), flags))
+    const isFederated = hasFlag(flags, FEDERATED)
+    const epochs = isFederated ? undefined : known(withDecay(given.epochs ?? positiveFlag(flags, EPOCH), flags))
     const purpose = isImage ? 'train' : purposeOfProgram(commandLine, typed)
     const hasLength = known(given.steps) !== undefined || epochs !== undefined
     const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)

@@ -391,6 +391,14 @@ test('steps beside epochs are those of one epoch, unless they are called a limit
   expect(limit).toMatchObject({ steps: { value: 400 } })
 })
 
+test('the epochs of federated learning are those of one turn', () => {
+  const [workload] = readScript(
+    'python fl_train.py --epochs 10 --batch-size 64 --n_parties 50 --comm_round 200',
+  ).workloads
+  expect(workload).toMatchObject({ purpose: 'train' })
+  expect(workload).not.toHaveProperty('epochs')
+})
+
 test('a program in a folder for training trains', () => {
   expect(readScript('python train/simclr_stl10.py $OPTIONS').workloads).toMatchObject([{ purpose: 'train' }])
 })

@@ -69,6 +69,7 @@ export function askProgram(program: string, words: readonly string[], asking: As
     feed(child, asking.input)
     const settle = (exitCode: number, timedOut: boolean) => {
       clearTimeout(timer)
+      asking.signal?.removeEventListener('abort', end)
       forget(child)
       const stdoutBytes = Buffer.concat(stdout)
       resolve({

@@ -11,6 +11,8 @@ import { answerMilliseconds, type Probe } from './follow.ts'
 
 /** What is still on its way when a container ends is written by then. */
 const drainMilliseconds = 5_000
+/** The longest that a timer of Node.js waits: what follows a log ends with it. */
+const longestTimer = 2 ** 31 - 1
 
 /**
  * Creates a Job as a probe; `logOf` says where its output goes by its name. What ends it deletes only the Job of its uid. Throws GpufareError
@@ -40,16 +42,23 @@ export async function createProbe(
   const log = logOf(name)
   const ending = new AbortController()
   let following: Promise<unknown> | undefined
+  let brokeAt: string | undefined
 
-  /** The output from its beginning; where the connection breaks, the next look begins anew. */
-  const follow = (pod: string) => {
-    const logs = ['kubectl', 'logs', '--follow', pod, ...(container === undefined ? [] : [`--container=${container}`])]
-    following ??= askProgram('/bin/sh', ['-c', 'exec "$@" > "$0"', log, ...logs, ...where], {
+  /** From its beginning; where the connection breaks while the pod runs, on from there. */
+  const follow = ({ metadata, status }: Pod) => {
+    if (following !== undefined || (brokeAt !== undefined && status.phase !== 'Running')) return
+    const options = [
+      ...(container === undefined ? [] : [`--container=${container}`]),
+      ...(brokeAt === undefined ? [] : [`--since-time=${brokeAt}`]),
+    ]
+    const logs = ['kubectl', 'logs', '--follow', metadata.name, ...options, ...where]
+    following = askProgram('/bin/sh', ['-c', 'exec "$@" >> "$0"', log, ...logs], {
       environment,
-      timeoutMilliseconds: 2 ** 31 - 1,
+      timeoutMilliseconds: longestTimer,
       signal: ending.signal,
     }).finally(() => {
       following = undefined
+      brokeAt = new Date().toISOString()
     })
   }
 
@@ -90,11 +99,11 @@ export async function createProbe(
 }
 
 /** A pod whose container has begun: of several the first of its Job, which reports for all. */
-async function firstPod({ exitCode, stdout }: Answer): Promise<string | undefined> {
+async function firstPod({ exitCode, stdout }: Answer): Promise<Pod | undefined> {
   if (exitCode !== 0) return undefined
   const begun = (await readItems(stdout, Pod)).filter(({ status }) => status.phase !== 'Pending')
   const indexOf = ({ metadata }: Pod) => Number(metadata.labels['batch.kubernetes.io/job-completion-index'] ?? 0)
-  return begun.toSorted((a, b) => indexOf(a) - indexOf(b))[0]?.metadata.name
+  return begun.toSorted((a, b) => indexOf(a) - indexOf(b))[0]
 }
 
 /** What is gone, or another's by now, is over; other failures to answer may pass. */

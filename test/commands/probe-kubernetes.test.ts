@@ -57,7 +57,7 @@ spec:
     const folder = makeFolder()
     const real = execFileSync('sh', ['-c', 'command -v kubectl'], { env: environment, encoding: 'utf8' }).trim()
     const file = join(folder, 'kubectl')
-    const text = `#!/bin/sh\nif [ "$1" = logs ]; then\n  echo "$*" > ${folder}/asked\n  ${log}\nelse\n  exec ${real} "$@"\nfi\n`
+    const text = `#!/bin/sh\nif [ "$1" = logs ]; then\n  echo "$*" >> ${folder}/asked\n  ${log}\nelse\n  exec ${real} "$@"\nfi\n`
     writeFileSync(file, text)
     chmodSync(file, 0o755)
     return { PATH: [folder, environment['PATH']].join(delimiter), asked: join(folder, 'asked') }
@@ -65,18 +65,21 @@ spec:
 
   test('runs under a name of its own until its rate is steady, is deleted alone, and the whole Job is quoted by it', async () => {
     kubectl('create', '-f', writeJob())
+    // Its connection breaks once.
     const loop =
-      'i=0; while [ $i -lt 6000 ]; do sleep 0.2; i=$((i+1)); echo "$(date "+%F %T") step $i/6000 loss 2 data_time 0.05 step_time 0.2"; done'
+      'i=$(cat steps 2>/dev/null || echo 0); while [ $i -lt 6000 ]; do sleep 0.2; i=$((i+1)); echo "$(date "+%F %T") step $i/6000 loss 2 data_time 0.05 step_time 0.2"; echo $i > steps; [ $i = 4 ] && exit 1; done'
     const fake = fakeKubectl(loop)
     const { exitCode, stdout, stderr } = await run({}, fake)
     expect(exitCode).toBe(0)
     const [, name = ''] = /job\.batch\/(train-probe-[0-9a-f]{6}) is the probe/.exec(stderr) ?? []
     expect(stderr).toContain(`runs the Job once more as ${name} for 2m at most, `)
     expect(stderr).toMatch(/each step takes 0\.2\d* s, 25 % of it waiting for data/)
-    expect(readFileSync(String(fake['asked']), 'utf8')).toMatch(
-      new RegExp(`^logs --follow ${name}-\\w+ --container=a `),
-    )
-    expect(readFileSync(`gpufare-probe-${name}.out`, 'utf8')).toMatch(/step 9\/6000 loss 2 /m)
+    const asked = readFileSync(String(fake['asked']), 'utf8').split('\n')
+    expect(asked[0]).toMatch(new RegExp(`^logs --follow ${name}-\\w+ --container=a --namespace=`))
+    expect(asked[1]).toMatch(/ --since-time=20\S+Z --namespace=/)
+    const log = readFileSync(`gpufare-probe-${name}.out`, 'utf8')
+    const steps = Array.from(log.matchAll(/step (\d+)\//g), ([, step]) => Number(step))
+    expect(steps.slice(0, 9)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(stdout).toMatch(/as written .* 2\dm \(\d\dm-\d\dm\)/)
     expect(stdout).toContain('runtime by measured')
     expect(names()).toEqual(['train'])

@@ -419,7 +419,7 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
     }
     const isOther = launcher?.ownCommand !== undefined && launcher.ownCommand !== third?.text
     if (launcher === undefined || isOther) return found('program', rest)
-    const named = launcher.subcommands !== undefined && !name.includes('.') && !name.includes('-') ? 2 : 1
+    const named = launcher.subcommands?.includes(showText(second?.text ?? '')) ? 2 : 1
     const own = named + (launcher.ownCommand === undefined ? 0 : 1)
     const split = splitOptions(rest.slice(own), launcher)
     Object.assign(environment, split.environment)

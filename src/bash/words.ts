@@ -274,8 +274,11 @@ function expandParameter(part: ParameterExpansion, scope: Scope, quoted: boolean
   if (isList) {
     const cells = findCells(scope, name)
     if (cells === undefined || operation.type !== 'Slice') return one(undefined)
-    const from = numberOf(operation.offset, scope)
+    const offset = numberOf(operation.offset, scope)
     const length = operation.length === undefined ? cells.length : numberOf(operation.length, scope)
+    // `${@:2}` begins with the second argument, `${array[@]:2}` with the third element.
+    const isArguments = name === '@' || name === '*'
+    const from = offset !== undefined && offset > 0 && isArguments ? offset - 1 : offset
     if (from === undefined || length === undefined || cells.some(cell => isUnknown(cell.text))) return one(undefined)
     return listPieces(cells.slice(from, from + length), quoted && key === '*', quoted)
   }

@@ -24,7 +24,12 @@ export function findWritten({ writtenFiles }: CommandLine, path: string): string
 
 /** Whether the program is given a recipe or configuration of its own, where anything may stand. */
 export function namesConfigFile(commandLine: CommandLine): boolean {
-  return commandLine.arguments.some(word => /\.(ya?ml|toml|gin|conf|cfg|ini)$/.test(word.written))
+  return commandLine.arguments.some(isConfigFile)
+}
+
+/** Whether a word ends as the name of a configuration does. */
+export function isConfigFile(word: CommandWord): boolean {
+  return /\.(ya?ml|toml|gin|conf|cfg|ini)$/.test(word.written)
 }
 
 /** Finds a file that a word names: one that the script itself wrote, or one that lies beside the manifest. */

@@ -146,7 +146,11 @@ export function readWorkloads(
     return deriveValues(withPublicData(resolved, reading, commandLine, datasets), reading.notDerived ?? [])
   })
   const merged = mergeSame(completed, read).map(workload => asServed(workload, job, models))
-  const found = [...merged, ...servedAlone(job, merged, models)]
+  const understood = read.filter(({ reading }) => !isOnlyNamed(reading.workload))
+  // Steps besides a simulation are none of its runs.
+  const learns = merged.some(({ purpose }) => purpose !== 'other')
+  const told = merged.filter(workload => learns || !isOnlyNamed(workload))
+  const found = [...told, ...servedAlone(job, told, models)]
   const workloads = found.length > 0 ? found : declaredAlone(job, models)
   const warnings = [
     ...explainMissingFiles(runs, read, files),
@@ -156,8 +160,12 @@ export function readWorkloads(
     ...workloads.flatMap(explainPublicData),
     ...explainRuns(workloads),
     ...explainChildJobs(job),
-    ...explainCpuWork(job, { all: runs.map(commandOf), read: read.map(commandOf), isErrand: isPlainErrand }, workloads),
-    ...explainIgnorance(job, runs, read, workloads),
+    ...explainCpuWork(
+      job,
+      { all: runs.map(commandOf), read: understood.map(commandOf), isErrand: isPlainErrand },
+      workloads,
+    ),
+    ...explainIgnorance(job, runs, understood, workloads),
   ]
   return { workloads, warnings: withoutRepeats(warnings) }
 }
@@ -393,7 +401,7 @@ function explainIgnorance(
   const isUnderstood = workloads.some(workload => workload.device !== 'cpu' && !isOnlyNamed(workload))
   const isAwaited = job.endless || findSession(job) !== undefined
   if (!hasGpus || isAwaited || isUnderstood || job.declarations.runtime !== undefined) return []
-  const understood = read.filter(({ reading }) => !isOnlyNamed(reading.workload)).map(commandOf)
+  const understood = read.map(commandOf)
   const working = runs.map(commandOf).filter(line => !understood.includes(line) && !isErrand(line))
   if (understood.length > 0 && working.length === 0) return []
   const unread = working.find(({ launches }) => launches.length > 0) ?? working.at(-1)

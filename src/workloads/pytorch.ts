@@ -6,7 +6,7 @@ import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
 import { batchesOf } from './batch-meaning.ts'
 import { plainCheckpoint } from './checkpoints.ts'
-import { namesConfigFile } from './config-files.ts'
+import { isConfigFile } from './config-files.ts'
 import { pathsOf } from './configured.ts'
 import {
   explainRepeated,
@@ -27,7 +27,7 @@ import { precisionFrom } from './precision-flags.ts'
 import { countingLaunch, type Peers } from './processes.ts'
 import { isCalledTraining, purposeOfProgram } from './program-purpose.ts'
 import { batchIsShared, declaredFlags, findProgram, type ProgramText, programPath } from './script-defaults.ts'
-import { layFlags, settingsAsFlags } from './settings-table.ts'
+import { findSettings, layFlags, settingsAsFlags } from './settings-table.ts'
 import { dataParallel, deepspeedWords, readEngine } from './training-arguments.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import { weightBitsOf } from './weight-bits.ts'
@@ -193,7 +193,7 @@ export const pytorch: WorkloadReader = {
         sequenceLength: known(given.sequenceLength),
         precision: precisionFrom(flags) ?? precision,
         method: isTraining
-          ? methodOf(flags, given.loraRank, known(given.modelName), framework, commandLine)
+          ? methodOf(flags, given.loraRank, known(given.modelName), framework, commandLine, context.files)
           : undefined,
         loraRank: known(given.loraRank),
         optimizer: given.optimizer,
@@ -372,12 +372,20 @@ function frameworkOf(
 const ADAPTER = /^(?:(?:use|enable|with|apply)-)?(?:q?lora|peft)$|^lora-(?:alpha|dropout|target\S*|modules)$/
 const FOUR_BITS = ['load-in-4bit', 'use-4bit']
 
+/** Whether the program is given a configuration that is not here, where anything may stand. */
+function hasUnreadConfig(commandLine: CommandLine, files: ReferredFiles): boolean {
+  const { list, positionals } = readFlags(commandLine)
+  const given = [...list.flatMap(({ value }) => value ?? []), ...positionals].filter(isConfigFile)
+  return given.some(word => findSettings(word, commandLine, files).settings === undefined)
+}
+
 function methodOf(
   flags: Flags,
   rank: Given<number>,
   modelName: Sourced<string> | undefined,
   framework: Sourced<string> | undefined,
   commandLine: CommandLine,
+  files: ReferredFiles,
 ): Workload['method'] | undefined {
   const fourBits = known(switchFlag(flags, FOUR_BITS))
   const weights = weightBitsOf(modelName, undefined)
@@ -387,8 +395,9 @@ function methodOf(
   if (adapter !== undefined) return sourced(/qlora/.test(adapter.name) ? 'qlora' : kind, adapter.origin)
   if (kind === 'qlora')
     return sourced('qlora', { kind: 'assumed', reason: 'weights of 4 bits learn through an adapter' })
-  if (framework === undefined || namesConfigFile(commandLine) || /lora|peft|adapter|unsloth/i.test(commandLine.program))
-    return undefined
+  const others = flags.list.map(({ name }) => name).filter(name => !ADAPTER.test(name))
+  const mayAdapt = [commandLine.program, ...others].some(name => /lora|peft|adapter|unsloth/i.test(name))
+  if (framework === undefined || mayAdapt || hasUnreadConfig(commandLine, files)) return undefined
   return sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
 }
 

@@ -152,10 +152,16 @@ describe('what a program is for', () => {
     ['an option that it is tested', 'python main.py mode=ppl_eval batch_size=4', 'evaluate'],
     ['an option that beats its name', 'python train.py --phase test', 'evaluate'],
     ['the first of several words', 'python train_and_eval.py', 'train'],
-    ['the first of several words that is no training', 'python make_train_set.py', 'other'],
-    ['a simulation, whatever it counts', 'python simulate_box.py --steps 1000000', 'other'],
   ])('says %s', (_, script, purpose) => {
     expect(readScript(script).workloads.map(workload => workload.purpose)).toEqual([purpose])
+  })
+
+  test.each([
+    ['the first of several words that is no training', 'python make_train_set.py'],
+    ['a simulation, whatever it counts', 'python simulate_box.py --steps 1000000'],
+  ])('is no training by %s', (_, script) => {
+    expect(readScript(`python fit.py\n${script}`).workloads.map(({ purpose }) => purpose)).toEqual(['train', 'other'])
+    expect(readScript(script).workloads).toEqual([])
   })
 
   test.each(['python main.py', 'python -m rl.runner --gamma 1', 'python constrain.py', 'python fitness.py'])(
@@ -435,4 +441,14 @@ test.each([
   ['nothing', 'python fit.py --epochs 3', 'full'],
 ])('what a script of its own trains, told %s', (_, script, method) => {
   expect(readScript(script).workloads[0]?.method?.value).toBe(method)
+})
+
+test.each([
+  ['says nothing of one', 'trainer:\n  max_epochs: 3\n', 'full'],
+  ['speaks of one', 'trainer:\n  max_epochs: 3\nnet:\n  lora_layers: 4\n', undefined],
+])('no adapter is trained where the configuration %s', (_, text, method) => {
+  const files = { 'conf/own.yaml': text }
+  const script = 'python main.py fit --config conf/own.yaml --trainer.devices 1'
+  expect(readScript(script, { files }).workloads[0]?.method?.value).toBe(method)
+  expect(readScript(script).workloads[0]?.method).toBeUndefined()
 })

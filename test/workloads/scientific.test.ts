@@ -48,6 +48,10 @@ describe('scientific codes', () => {
     expect(runsIn(script)).toMatchObject([['other', expect.any(String), 'cpu', undefined]])
   })
 
+  test('what is made ready for a simulation is none of its runs', () => {
+    expect(runsIn('python make_poscar.py 1.0\nmpirun -np 4 vasp_std')).toEqual([['other', 'vasp', 'gpu', undefined]])
+  })
+
   test('what only begins like a code is none', () => {
     expect(runsIn('lmpirun in.melt')).toEqual([])
     expect(runsIn('vasp_setup.sh')).toEqual([])

@@ -87,10 +87,19 @@ function findFitting({ parts, folder: told }: OutputPattern, folder: string): re
     reached = next.sort((a, b) => b.job - a.job).slice(0, isLast ? mostDated : mostFolders)
   })
   return reached.flatMap(({ path, run, job }) => {
-    const stats = statSync(path, { throwIfNoEntry: false })
+    const stats = statsOf(path)
     if (stats?.isFile() !== true || stats.size === 0 || !isInside(root, path)) return []
     return [{ path, run: run.trim() === '' ? path : run, job, stats }]
   })
+}
+
+/** Undefined where there is nothing, or where nothing can be: a path may be too long, or lead in a circle. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether a path lies in a folder, wherever links lead. */

@@ -53,6 +53,11 @@ describe('a script that says nothing of its training', () => {
     expect(runtime.seconds.p90 / runtime.seconds.p50).toBeCloseTo(1.47, 1)
   })
 
+  it('lies nowhere where the path is longer than any can be', async () => {
+    const long = `${head}#SBATCH --output=${'a/'.repeat(3_000)}run.log\npython train.py\n`
+    expect(await runtimeIn({ 'train.sbatch': long })).toMatchObject({ basis: 'limit' })
+  })
+
   it('takes what the rate of a stopped run comes to', async () => {
     const stopped = 'slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-01-05T10:14:00 DUE TO TIME LIMIT ***'
     const runtime = await runtimeIn({ 'train.sbatch': script, 'slurm-4711.out': logOf(400, 1_000, stopped) })

@@ -34,6 +34,8 @@ import { evaluateArithmetic, expandText, expandWord } from './words.ts'
 
 /** Commands that are followed in one script. */
 const MOST_STEPS = 10_000
+/** A command of more words counts as so many more: functions may hand thousands of them round. */
+const WORDS_OF_STEP = 50
 /** Passes through all loops around a command; with more, a loop is one pass that is made so many times. */
 const MOST_PASSES = 256
 const DEEPEST = 40
@@ -427,6 +429,7 @@ function runSimpleCommand(command: Command, shell: Shell): Outcome {
   )
   const [name] = words
   if (name === undefined) return SUCCEEDED
+  shell.course.steps += Math.floor(words.length / WORDS_OF_STEP)
   const builtin = Object.hasOwn(BUILTINS, name.text) ? BUILTINS[name.text] : undefined
   if (builtin !== undefined && !holdsOut(words)) {
     noteWrittenFile(command, words, shell)

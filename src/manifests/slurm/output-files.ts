@@ -44,9 +44,13 @@ export function outputPatterns(manifest: Manifest): readonly OutputPattern[] {
   })
 }
 
+/** Bytes that a file's name may have on Linux (NAME_MAX in limits.h). */
+const longestName = 255
+
 /** Undefined where the shell or Slurm fills in what is not known here, and where nothing is kept. */
 function partsOf(written: string, jobName: string): readonly PatternPart[] | undefined {
   if (/[\\$`]/.test(written) || written.startsWith('/dev/') || written === 'none') return undefined
+  if (written.split('/').some(part => part.length > longestName)) return undefined
   const parts = written.split('/').map(part => partOf(part, jobName))
   return parts.at(-1) === '' ? undefined : parts
 }

@@ -1,12 +1,14 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
+import { words } from '../word-list.ts'
 import type { Checkpointing, TrainingMethod, Workload } from '../workload.ts'
 import { trainerCheckpoint } from './checkpoints.ts'
 import { type EngineConfig, namesConfigFile } from './config-files.ts'
 import { type Configured, pathsOf, readConfigured, runOf } from './configured.ts'
 import { explainRepeated, type Flags, findFlag, known, numberFlag, readFlags, switchFlag, textFlag } from './flags.ts'
 import { processesOfAllGpus } from './processes.ts'
+import { isCalledTraining } from './program-purpose.ts'
 import { trainerEpoch } from './trainer-epochs.ts'
 import {
   dataParallel,
@@ -44,6 +46,13 @@ const OWN_FLAGS = [
   'model-name-or-path',
   'pretrained-model-name-or-path',
 ]
+/** Flags by which a program that has a model is one for training, or for the Trainer's evaluation. */
+const TRAINER_FLAGS = words(`
+  per-device-train-batch-size per-device-eval-batch-size train-batch-size gradient-accumulation-steps num-train-epochs
+  max-steps max-train-steps max-train-samples do-train do-eval do-predict learning-rate lr-scheduler-type warmup-ratio
+  warmup-steps save-steps save-strategy evaluation-strategy eval-strategy optim deepspeed fsdp gradient-checkpointing
+  num-generations
+`)
 /** A Ray Trainer's workers, as scripts call them. */
 const RAY_WORKERS = ['num-workers', 'num-training-workers']
 /** Flags of trainers that make their own training text (TRL's GRPO and PPO). */
@@ -70,6 +79,9 @@ export const huggingface: WorkloadReader = {
     const configured = configure(commandLine, context.files)
     const { flags, typed } = configured
     if (!hasFlag(flags, OWN_FLAGS)) return undefined
+    // Any program may be told a model.
+    if (configured.isComplete && !hasFlag(flags, TRAINER_FLAGS) && !isNamedTraining(commandLine, typed))
+      return undefined
     const { config, warnings } = readEngine(flags, commandLine, context.files)
     const isEvaluation = isOn(flags, ['do-eval', 'do-predict']) && !isOn(flags, ['do-train'])
     const generates = writesItsText(flags, commandLine)
@@ -114,6 +126,12 @@ function configWords(commandLine: CommandLine, typed: Flags): readonly CommandWo
 
 function runsTrainer({ launches, program }: CommandLine): boolean {
   return launches.length > 0 || /\.py$|^trl$/.test(baseName(program))
+}
+
+/** TRL's programs, the run_*.py examples, and whatever is called training. */
+function isNamedTraining(commandLine: CommandLine, typed: Flags): boolean {
+  const name = baseName(commandLine.program)
+  return TRL.test(name) || /^run_(?!eval|infer|test|gen)\w+\.py$/.test(name) || isCalledTraining(commandLine, typed)
 }
 
 /** Scripts without the Trainer save when they are told to; the run_*.py examples go on from what they find. */

@@ -120,8 +120,12 @@ function purposeOf(
   return purposes.find(([pattern]) => words.some(word => pattern.test(word.written)))?.[1] ?? 'train'
 }
 
+/** What configurations are called that describe no model in particular. */
+const NO_NAME =
+  /^(default|defaults|base|config|cfg|train|training|finetune|pretrain|main|exp\d*|experiment|test|local)$/i
+
 function nameOfConfig(word: CommandWord | undefined): Sourced<string> | undefined {
-  if (word?.text === undefined) return undefined
+  if (word?.text === undefined || NO_NAME.test(baseName(word.text).replace(/\.\w+$/, ''))) return undefined
   return sourced(baseName(word.text).replace(/\.\w+$/, ''), { kind: 'manifest', place: word.place })
 }
 

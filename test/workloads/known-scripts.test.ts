@@ -231,6 +231,15 @@ test('half precision that is turned off is not the default', () => {
   expect(readScript(`${dino} --use_fp16 false`).workloads[0]).not.toHaveProperty('precision')
 })
 
+test('older programs called train_net.py and main.py have no defaults of others', () => {
+  const old = readScript('python tools/train_net.py --iters 70 --cfg experiments/cfgs/rcnn.yml').workloads[0]
+  expect(old?.framework?.value).not.toBe('detectron2')
+  expect(old).not.toHaveProperty('steps')
+  const own = readScript('python net/main.py --dist-url file:///x --backend nccl --batch-size 12 --epochs 15')
+    .workloads[0]
+  expect(own).not.toHaveProperty('modelName')
+})
+
 test('single letters in another case are other options', () => {
   expect(readScript('python main.py -B 4 -T --epochs 3').workloads[0]?.framework?.value).toBe('pytorch')
   expect(readScript('python main.py -b c.yaml -t --max_epochs 3').workloads[0]?.framework?.value).toBe(

@@ -482,6 +482,7 @@ describe('any Python program', () => {
     ['a line of Python', 'python -c "print(1)" --epochs 3'],
     ['copies and installations', 'pip install -r r.txt\nnvidia-smi\nmkdir -p out\nmodule load cuda\ncp a b'],
     ['no Python', './simulate --steps 1000'],
+    ['a model, and questions', 'python hf_causal.py --model_name_or_path org/net --max_length 768 --num_few_shot 5'],
   ])('%s is no run', (_, script) => {
     const { workloads, warnings } = readScript(script)
     expect(workloads).toEqual([])

@@ -68,7 +68,7 @@ export const visionScripts: readonly KnownScript[] = [
   {
     framework: 'pytorch',
     program: /(^|\/)main\.py$/,
-    own: { flags: ['multiprocessing-distributed', 'dist-url'], least: 1 },
+    own: { flags: ['multiprocessing-distributed', 'dist-url', 'dist-backend', 'arch', 'a'], least: 2 },
     table: { epochs: ['epochs'], modelName: ['arch', 'a'] },
     machineBatch: { batch: ['batch-size', 'b'], machines: ['world-size'] },
     defaults: {
@@ -283,6 +283,8 @@ export const visionScripts: readonly KnownScript[] = [
   {
     framework: 'detectron2',
     program: /(^|\/)(plain_|lazyconfig_)?train_net\.py$/,
+    // Older programs of this name, for Caffe and others, have `--cfg`, `--solver` and `--iters`.
+    own: { flags: ['config-file', 'num-gpus', 'num-machines', 'machine-rank', 'eval-only'], least: 1 },
     table: {
       steps: ['solver.max-iter', 'train.max-iter'],
       globalBatch: ['solver.ims-per-batch', 'dataloader.train.total-batch-size'],

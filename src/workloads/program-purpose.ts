@@ -24,11 +24,27 @@ const PURPOSES: readonly (readonly [RegExp, Workload['purpose']])[] = [
 const TRAINING = /(^|[_.-])((pre|post)?-?train(er|ing)?|fit|fine-?tun(e|ing))([_.-]|\d|$)/i
 
 /** Options by which a program of several uses is told which. */
-const MODES = ['mode', 'phase', 'run-mode', 'run-type', 'action']
+const MODES = ['mode', 'phase', 'run-mode', 'run-type', 'action', 'task']
+
+/** Switches by which a program that trains only evaluates what it has; the first two where nothing says for how long. */
+const EVALUATES = ['eval', 'evaluate']
+const ONLY_EVALUATES = [
+  'eval-only',
+  'evaluate-only',
+  'only-eval',
+  'test-only',
+  'only-test',
+  'validate-only',
+  'inference-only',
+]
+const LENGTHS = /^(max-|num-|n-|train-|total-)?(epochs?|steps|iters|iterations)$/
 
 /** What a program is told to do (`mode=ppl_eval`, `--phase test`), else what its name says. */
 export function purposeOfProgram({ program }: CommandLine, flags: Flags): Workload['purpose'] {
   const told = findFlag(flags, MODES)?.value?.text?.toLowerCase()
+  const hasLength = flags.list.some(({ name }) => LENGTHS.test(name))
+  const switches = hasLength ? ONLY_EVALUATES : [...EVALUATES, ...ONLY_EVALUATES]
+  if (switches.some(name => known(switchFlag(flags, [name]))?.value === true)) return 'evaluate'
   const isTold =
     told !== undefined &&
     /^([a-z]+[_-])?(eval|evaluate|evaluation|test|validate|infer|inference|predict|generate)$/.test(told)

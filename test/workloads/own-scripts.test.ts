@@ -151,6 +151,10 @@ describe('what a program is for', () => {
     ['its first argument', 'python main.py train', 'train'],
     ['an option that it is tested', 'python main.py mode=ppl_eval batch_size=4', 'evaluate'],
     ['an option that beats its name', 'python train.py --phase test', 'evaluate'],
+    ['a task', 'python train_net.py --task=eval --batch-size 8', 'evaluate'],
+    ['a switch that it evaluates', 'python train_net.py --eval --resume last.pth --batch-size 8', 'evaluate'],
+    ['a switch beside a length, that it evaluates as well', 'python train_net.py --eval --epochs 8', 'train'],
+    ['a switch that it does nothing else', 'python train_net.py --eval-only --epochs 8', 'evaluate'],
     ['the first of several words', 'python train_and_eval.py', 'train'],
   ])('says %s', (_, script, purpose) => {
     expect(readScript(script).workloads.map(workload => workload.purpose)).toEqual([purpose])

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { ConfigFile } from './config-schema.ts'
 import type { YamlDocument } from './document.ts'
-import { describePlace, InputError, type Place } from './errors.ts'
+import { describePlace, InputError, type Place, systemReason } from './errors.ts'
 import { type Budget, budgetOf, exemptionOf, type Policy, policyOf, type WrittenExemption } from './rulebook.ts'
 import { type Sourced, sourced } from './sourced.ts'
 import { type Currency, usDollars } from './units.ts'
@@ -151,8 +151,9 @@ function readConfigText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new InputError([{ place: { file: path }, message: `the configuration can't be read: ${reason}` }])
+    throw new InputError([
+      { place: { file: path }, message: `the configuration can't be read: ${systemReason(error)}` },
+    ])
   }
 }
 

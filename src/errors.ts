@@ -63,3 +63,27 @@ export function describeFault(fault: Fault): string {
   const hint = fault.hint === undefined ? '' : ` (${fault.hint})`
   return plainText(`${describePlace(fault.place)}  ${fault.message}${hint}`)
 }
+
+/** What the system's usual refusals of a file mean. */
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file: a part of its path is no folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'nothing may be written there',
+  ENOSPC: 'the disk is full',
+  ELOOP: 'links in its path lead in a circle',
+  ENAMETOOLONG: 'the name is too long for a file',
+  EISDIR: 'is a folder, a file is expected',
+}
+
+/** The code of an error of the system, such as ENOENT. */
+export function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}
+
+/** Why the system refused a file, in words; its own words where the refusal is a rare one. */
+export function systemReason(error: unknown): string {
+  const code = codeOf(error)
+  return (code === undefined ? undefined : reasons[code]) ?? (error instanceof Error ? error.message : String(error))
+}

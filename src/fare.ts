@@ -116,7 +116,7 @@ export function fareOf(
       ...warnOfConfig(job, config, tables),
       ...withIdleCost(withCpuMachine(warnings, job, asWritten, tables.prices), job, asWritten),
       ...adviseOn(job, workloads, asWritten?.runtime),
-      ...warnOfLogs(logs),
+      ...warnOfLogs(logs, asWritten?.runtime),
       ...limitWarnings(asWritten, config.currency),
       ...endingWarnings(asWritten),
       ...correctionWarnings(asWritten),

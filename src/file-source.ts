@@ -1,5 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from 'node:fs'
 import { isAbsolute, join, posix, relative, sep } from 'node:path'
+import { codeOf } from './errors.ts'
 import { once } from './once.ts'
 
 /** Bytes of a file, or why there are none. */
@@ -108,11 +109,7 @@ function readOpen(descriptor: number, largestBytes: number): FileReading {
 }
 
 function isMissing(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error))
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+  return ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '')
 }
 
 function readBytes(descriptor: number, size: number): Uint8Array {

@@ -1,5 +1,6 @@
 import type { EarlierLog } from './runtimes/earlier-log.ts'
-import { formatDuration } from './units.ts'
+import type { Runtime } from './runtimes/runtime-model.ts'
+import { countOf, formatDuration } from './units.ts'
 import type { Warning } from './warning.ts'
 
 /** What the run before did not come to an end by, in words; a run that finished, or goes on, is no warning. */
@@ -9,8 +10,23 @@ const endings: Readonly<Partial<Record<EarlierLog['progress']['outcome'], string
   'time-limit': 'was stopped by its time limit',
 }
 
-/** What the newest log warns of: a job that is submitted again as it was ends so again. */
-export function warnOfLogs(logs: readonly EarlierLog[]): readonly Warning[] {
+/** What the logs warn of; `runtime` is that of the job as written. */
+export function warnOfLogs(logs: readonly EarlierLog[], runtime: Runtime | undefined): readonly Warning[] {
+  return [...warnOfEnding(logs), ...warnOfSilence(logs, runtime)]
+}
+
+/** Logs that were read for nothing: whoever named one wants to know. */
+function warnOfSilence(logs: readonly EarlierLog[], runtime: Runtime | undefined): readonly Warning[] {
+  const [first, ...others] = logs
+  if (first === undefined || (runtime !== undefined && runtime.basis !== 'limit')) return []
+  const named = others.length === 0 ? first.file : `${first.file} and ${countOf(others.length, 'other log')}`
+  const verb = others.length === 0 ? 'does' : 'do'
+  const text = `${named} ${verb} not tell how long this job takes: what a run makes in all, or how fast, is not known from there`
+  return [{ code: 'earlier-runs', text }]
+}
+
+/** A job that is submitted again as it was ends as it did. */
+function warnOfEnding(logs: readonly EarlierLog[]): readonly Warning[] {
   const newest = logs.toSorted((a, b) => b.writtenSeconds - a.writtenSeconds)[0]
   // A probe is short on purpose.
   if (newest?.isProbe === true) return []

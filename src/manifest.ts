@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { InputError } from './errors.ts'
+import { codeOf, InputError, systemReason } from './errors.ts'
 import type { PipeLimits } from './pipe.ts'
 import type { Input } from './terminal.ts'
 import { formatMegabytes } from './units.ts'
@@ -128,25 +128,9 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes)
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file: a part of its path is no folder',
-  EACCES: 'may not be read: permission denied',
-  EPERM: 'may not be read: permission denied',
-  ELOOP: 'links in its path lead in a circle',
-  ENAMETOOLONG: 'the name is too long for a file',
-  EISDIR: 'is a folder, a file is expected',
-}
-
 function asInputError(error: unknown, source: Source): unknown {
-  const code = codeOf(error)
-  if (error instanceof InputError || code === undefined) return error
-  const message = REASONS[code] ?? `cannot be read: ${error instanceof Error ? error.message : code}`
-  return new InputError([{ place: { file: source.name }, message }])
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (error instanceof InputError || codeOf(error) === undefined) return error
+  return new InputError([{ place: { file: source.name }, message: systemReason(error) }])
 }
 
 function refuse(source: { readonly name: string }, message: string, hint?: string): never {

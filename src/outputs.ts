@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { appendFile, lstat, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { GpufareError } from './errors.ts'
+import { GpufareError, systemReason } from './errors.ts'
 import type { FileOutput } from './wanted-formats.ts'
 
 /** Writes each report to its file; none where one of them cannot be made. */
@@ -37,6 +37,6 @@ async function writeWhole(file: string, text: string): Promise<void> {
       await rm(temporary, { force: true })
     }
   } catch (error) {
-    throw new GpufareError(`${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`, 1)
+    throw new GpufareError(`${file} cannot be written: ${systemReason(error)}`, 1)
   }
 }

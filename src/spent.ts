@@ -3,7 +3,7 @@ import { dirname, extname, resolve } from 'node:path'
 import { type BudgetState, type Days, daysOf, isCurrent, type Spent } from './budgets.ts'
 import type { Config } from './config.ts'
 import { openTable } from './csv.ts'
-import { GpufareError, InputError } from './errors.ts'
+import { GpufareError, InputError, systemReason } from './errors.ts'
 import { isWithin } from './file-source.ts'
 import { poolCalled } from './gpu-choices.ts'
 import type { PriceList } from './prices/index.ts'
@@ -104,8 +104,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new InputError([{ place: { file: path }, message: `what was spent can't be read: ${reason}` }])
+    throw new InputError([{ place: { file: path }, message: `what was spent can't be read: ${systemReason(error)}` }])
   }
 }
 

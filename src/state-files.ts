@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { GpufareError } from './errors.ts'
+import { GpufareError, systemReason } from './errors.ts'
 
 /** A record that stands beside a line that broke off is written again; more than once it only happens on a broken disk. */
 const attempts = 3
@@ -30,7 +30,7 @@ export function appendLine(path: string, text: string): void {
       closeSync(file)
     }
   } catch (error) {
-    throw new GpufareError(`${path}: ${error instanceof Error ? error.message : String(error)}`, 1)
+    throw new GpufareError(`${path}: ${systemReason(error)}`, 1)
   }
   throw new GpufareError(`${path}: the record was not written whole`, 1)
 }
@@ -81,7 +81,7 @@ function textOf(path: string, mostBytes: number): string {
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
-    throw new GpufareError(`${path}: ${error instanceof Error ? error.message : String(error)}`, 1)
+    throw new GpufareError(`${path}: ${systemReason(error)}`, 1)
   }
 }
 

@@ -53,6 +53,13 @@ describe('a script that says nothing of its training', () => {
     expect(runtime.seconds.p90 / runtime.seconds.p50).toBeCloseTo(1.47, 1)
   })
 
+  it('is told of a log that was named and says nothing of its length', async () => {
+    const folder = makeFolder()
+    write(folder, { 'train.sbatch': script, 'old.txt': 'loading data\nstep 3 loss 2.1\nstep 4 loss 2.0\n' })
+    const { warnings } = await fareOf(folder, { log: [join(folder, 'old.txt')] })
+    expect(warnings.map(({ text }) => text)).toContainEqual(expect.stringMatching(/old\.txt does not tell how long/))
+  })
+
   it('lies nowhere where the path is longer than any can be', async () => {
     const long = `${head}#SBATCH --output=${'a/'.repeat(3_000)}run.log\npython train.py\n`
     expect(await runtimeIn({ 'train.sbatch': long })).toMatchObject({ basis: 'limit' })

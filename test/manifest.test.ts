@@ -124,7 +124,7 @@ describe('what is no manifest is refused with its reason', () => {
     // Root may read everything: it steps down for as long as it takes.
     if (isRoot) process.seteuid?.(65_534)
     try {
-      expect(await faultOf(readManifest(path, { stdin: noInput }))).toBe(`${path}  may not be read: permission denied`)
+      expect(await faultOf(readManifest(path, { stdin: noInput }))).toBe(`${path}  permission denied`)
     } finally {
       if (isRoot) process.seteuid?.(0)
     }

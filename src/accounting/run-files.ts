@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { GpufareError } from '../errors.ts'
+import { GpufareError, systemReason } from '../errors.ts'
 import type { RunFile } from './run-format.ts'
 
 /** What is read of a folder: the files of an MLflow store that tell of runs. Artifacts and metrics may be of any size. */
@@ -18,8 +18,7 @@ export async function readRunFiles(path: string): Promise<readonly RunFile[]> {
     }
     return files
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new GpufareError(`${path} can't be read: ${reason}`, 2)
+    throw new GpufareError(`${path} can't be read: ${systemReason(error)}`, 2)
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Config, configHomes, findConfigs, readConfigs, withPolicyOf } from '../config.ts'
 import { check, readYaml } from '../document.ts'
-import { GpufareError, InputError } from '../errors.ts'
+import { GpufareError, InputError, systemReason } from '../errors.ts'
 import { plainText } from '../escaping.ts'
 import { fareOf } from '../fare.ts'
 import { counts, exemptibleRules, type Finding } from '../finding.ts'
@@ -66,8 +66,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new InputError([{ place: { file }, message: `it can't be read: ${reason}` }])
+    throw new InputError([{ place: { file }, message: `it can't be read: ${systemReason(error)}` }])
   }
 }
 

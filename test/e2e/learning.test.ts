@@ -37,6 +37,6 @@ test('what cannot be read stops no quote, and to forget it fails in one line', a
   const surroundings = stateWith(path => mkdirSync(path))
   expect((await quoteIn(surroundings)).exitCode).toBe(0)
   const { stderr, exitCode } = await runProgram(['review', '--forget'], surroundings)
-  expect(stderr).toMatch(/^gpufare: .*learnt\.jsonl: EISDIR: .*\n$/)
+  expect(stderr).toMatch(/^gpufare: .*learnt\.jsonl: is a folder, a file is expected.*\n$/)
   expect(exitCode).toBe(1)
 })

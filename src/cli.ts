@@ -351,7 +351,7 @@ function learnCommand(command: Command, actions: Actions): void {
       'Reads the output of earlier jobs (training, simulation, serving) and prints what it tells: steps done and planned, the steady time of a step, throughput of the job, time left, memory, and how it ended. What a log does not tell is left out, never guessed.',
     )
     .argument('<log...>', 'log files, and folders of them')
-    .option('--dry-run', 'print what is learnt, keep nothing')
+    .option('--dry-run', 'print only, as it does without: nothing is kept yet')
     .addOption(
       new Option('--format <format>', 'how to print it').choices(['table', 'json'] as const).default('table' as const),
     )

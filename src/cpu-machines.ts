@@ -1,7 +1,7 @@
 import { numberIn, type Row, type Table } from './csv.ts'
 import type { Job } from './job.ts'
 import type { Quote } from './quote.ts'
-import { bytesPerGib, formatMoney } from './units.ts'
+import { bytesPerGib, type Currency, formatMoney } from './units.ts'
 import type { Warning } from './warning.ts'
 
 /** Where a rented machine is looked for if the job's own provider lists none without GPUs. */
@@ -16,9 +16,10 @@ export function withCpuMachine(
   job: Job,
   asWritten: Quote | undefined,
   prices: Table,
+  currency: Currency,
 ): readonly Warning[] {
   if (!warnings.some(({ code }) => code === 'cpu-work')) return warnings
-  const instead = cpuMachineInstead(job, asWritten, prices)
+  const instead = cpuMachineInstead(job, asWritten, prices, currency)
   if (instead === undefined) return warnings
   return warnings.map(warning => {
     if (warning.code !== 'cpu-work') return warning
@@ -27,7 +28,12 @@ export function withCpuMachine(
   })
 }
 
-function cpuMachineInstead(job: Job, asWritten: Quote | undefined, prices: Table): string | undefined {
+function cpuMachineInstead(
+  job: Job,
+  asWritten: Quote | undefined,
+  prices: Table,
+  currency: Currency,
+): string | undefined {
   const role = job.roles.find(({ gpuCount }) => gpuCount.value > 0)
   const placement = asWritten?.candidate.placements.find(each => each.role === role?.name)
   if (role === undefined || asWritten === undefined || placement === undefined) return undefined
@@ -49,15 +55,16 @@ function cpuMachineInstead(job: Job, asWritten: Quote | undefined, prices: Table
     machines === 1
       ? `a machine without GPUs, ${nameOf(row)}, costs`
       : `${machines} machines without GPUs, ${nameOf(row)}, cost`
-  const compared = asWritten.usdPerHour === undefined ? '' : ` instead of ${formatMoney(asWritten.usdPerHour)}`
-  return `${count} ${formatMoney(cpuUsdPerHour)} an hour${compared}${withinLimit(asWritten, cpuUsdPerHour)}`
+  const compared =
+    asWritten.usdPerHour === undefined ? '' : ` instead of ${formatMoney(asWritten.usdPerHour, currency)}`
+  return `${count} ${formatMoney(cpuUsdPerHour, currency)} an hour${compared}${withinLimit(asWritten, cpuUsdPerHour, currency)}`
 }
 
 /** What both cost if only the time limit ends them. */
-function withinLimit({ limitUsd, usdPerHour }: Quote, cpuUsdPerHour: number): string {
+function withinLimit({ limitUsd, usdPerHour }: Quote, cpuUsdPerHour: number, currency: Currency): string {
   if (limitUsd === undefined || usdPerHour === undefined) return ''
   const cpuUsd = (limitUsd / usdPerHour) * cpuUsdPerHour
-  return `, at most ${formatMoney(cpuUsd)} instead of ${formatMoney(limitUsd)} within the time limit`
+  return `, at most ${formatMoney(cpuUsd, currency)} instead of ${formatMoney(limitUsd, currency)} within the time limit`
 }
 
 function nameOf(row: Row): string {

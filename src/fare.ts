@@ -110,17 +110,23 @@ export function fareOf(
         job.warnings.filter(({ code }) => code !== 'gpu-type-hint-only' || !areKnown),
         job,
         asWritten,
+        config.currency,
       ),
       ...strandedGpus(job, asWritten),
       ...warnOfGpuTypes(job, tables.gpus, prices, config, requestedGpus(candidates)),
       ...warnOfConfig(job, config, tables),
-      ...withIdleCost(withCpuMachine(warnings, job, asWritten, tables.prices), job, asWritten),
+      ...withIdleCost(
+        withCpuMachine(warnings, job, asWritten, tables.prices, config.currency),
+        job,
+        asWritten,
+        config.currency,
+      ),
       ...adviseOn(job, workloads, asWritten?.runtime),
       ...warnOfLogs(logs, asWritten?.runtime),
       ...limitWarnings(asWritten, config.currency),
       ...endingWarnings(asWritten),
       ...correctionWarnings(asWritten),
-      ...looseLimit(job, asWritten),
+      ...looseLimit(job, asWritten, config.currency),
       ...sessionWarnings(job, session, config.currency),
     ],
   }
@@ -170,14 +176,19 @@ export function tiersOf(candidate: Candidate): readonly Tier[] {
 }
 
 /** What the GPUs that have nothing to do cost an hour, where the price is known. */
-function withIdleCost(warnings: readonly Warning[], job: Job, asWritten: Quote | undefined): readonly Warning[] {
+function withIdleCost(
+  warnings: readonly Warning[],
+  job: Job,
+  asWritten: Quote | undefined,
+  currency: Currency,
+): readonly Warning[] {
   const gpus = gpusAtOnce(job)
   const { usdPerHour, concurrentTasks } = asWritten ?? {}
   if (usdPerHour === undefined || concurrentTasks === undefined || gpus === 0) return warnings
   return warnings.map(warning => {
     if (warning.idleGpus === undefined) return warning
     const idleUsd = (usdPerHour * warning.idleGpus * concurrentTasks) / gpus
-    return { ...warning, text: `${warning.text}; ${formatMoney(idleUsd)} an hour buy nothing` }
+    return { ...warning, text: `${warning.text}; ${formatMoney(idleUsd, currency)} an hour buy nothing` }
   })
 }
 
@@ -250,7 +261,7 @@ function correctionWarnings(asWritten: Quote | undefined): readonly Warning[] {
 const LOOSE = 10
 
 /** What a run that hangs until its far time limit costs over what it needs. */
-function looseLimit(job: Job, asWritten: Quote | undefined): readonly Warning[] {
+function looseLimit(job: Job, asWritten: Quote | undefined, currency: Currency): readonly Warning[] {
   const { runtime, limitUsd, cost } = asWritten ?? {}
   if (runtime === undefined || runtime.basis === 'limit' || limitUsd === undefined || cost?.kind !== 'range') return []
   const limits = job.roles.flatMap(role => (role.limitSpansTasks === true ? [] : (role.timeLimitSeconds ?? [])))
@@ -258,7 +269,7 @@ function looseLimit(job: Job, asWritten: Quote | undefined): readonly Warning[] 
   const times = (longest?.value ?? 0) / runtime.seconds.p50
   if (longest === undefined || times < LOOSE) return []
   const need = formatDuration(runtime.seconds.p50)
-  const text = `the time limit of ${formatDuration(longest.value)} is ${Math.floor(times)} times the ${need} that the run needs: if it hangs, ${formatMoney(limitUsd - cost.usd.p50)} more are at risk`
+  const text = `the time limit of ${formatDuration(longest.value)} is ${Math.floor(times)} times the ${need} that the run needs: if it hangs, ${formatMoney(limitUsd - cost.usd.p50, currency)} more are at risk`
   const place = 'place' in longest.origin ? { place: longest.origin.place } : {}
   return [{ code: 'time-limit-too-long', text, ...place }]
 }

@@ -3,6 +3,7 @@ import { withCpuMachine } from '../src/cpu-machines.ts'
 import { openTable } from '../src/csv.ts'
 import { quoteCandidate } from '../src/quote.ts'
 import { sourced } from '../src/sourced.ts'
+import { usDollars } from '../src/units.ts'
 import type { Warning } from '../src/warning.ts'
 import { candidateOf, gpuOf, jobOf, machineOf, placementOf, roleOf } from './builders.ts'
 
@@ -20,7 +21,11 @@ const said = { kind: 'manifest', place: { file: 'job.sbatch', line: 1 } } as con
 const warning: Warning = { code: 'cpu-work', text: 'nothing needs a GPU', idleGpus: 8 }
 
 /** The text for a job on 8 GPUs for at most 4 hours, at so many dollars an hour. */
-function textFor(usdPerHour: number | undefined, role: Parameters<typeof roleOf>[0]): string | undefined {
+function textFor(
+  usdPerHour: number | undefined,
+  role: Parameters<typeof roleOf>[0],
+  currency = usDollars,
+): string | undefined {
   const machine = machineOf(gpuOf('a100'), 8, { cpuCount: 96 })
   const job = jobOf({ roles: [roleOf({ timeLimitSeconds: sourced(4 * 3600, said), ...role })] })
   const quote = quoteCandidate(
@@ -33,7 +38,7 @@ function textFor(usdPerHour: number | undefined, role: Parameters<typeof roleOf>
         ? undefined
         : { machine, region: 'here', tier: 'on-demand', usdPerMachineHour: usdPerHour, asOf: '', source: '' },
   )
-  return withCpuMachine([warning], job, quote, prices)[0]?.text
+  return withCpuMachine([warning], job, quote, prices, currency)[0]?.text
 }
 
 test('the cheapest machine of the same provider and region with the CPUs and the memory that are asked for', () => {
@@ -52,4 +57,11 @@ test('the price of a machine alone where that of the GPUs is not known', () => {
 test('nothing where no machine is large enough, or GPUs of an own cluster cost less', () => {
   expect(textFor(20, { cpusPerReplica: sourced(128, said) })).toBe(warning.text)
   expect(textFor(0.3, { cpusPerReplica: sourced(8, said) })).toBe(warning.text)
+})
+
+test('what it costs is told in the currency of the configuration', () => {
+  const euros = { ...usDollars, code: 'EUR', perUsd: 0.5 }
+  const text = textFor(20, { cpusPerReplica: sourced(32, said) }, euros)
+  expect(text).not.toContain('$')
+  expect(text).toContain('instead of €10')
 })

@@ -27,6 +27,8 @@ export interface ChangeOptions {
   readonly repo?: string
   /** Number of the pull or merge request. */
   readonly change?: number
+  /** Nothing is asked or posted, so no token is needed. */
+  readonly dryRun?: true
 }
 
 /** A pull or merge request, and how to speak to the service that holds it. */

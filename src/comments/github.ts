@@ -10,7 +10,7 @@ export const github: CommentHost = {
   rightHint:
     'the workflow needs `permissions: pull-requests: write`; for pull requests from forks the token can only read: let a workflow_run job comment',
 
-  locate({ repo, change }, environment) {
+  locate({ repo, change, dryRun }, environment) {
     const repository = repo ?? environment['GITHUB_REPOSITORY']
     if (repository === undefined || !/^[\w.-]+\/[\w.-]+$/.test(repository)) {
       throw new GpufareError(
@@ -25,7 +25,7 @@ export const github: CommentHost = {
       throw new GpufareError('no pull request started this run', 2, 'name it: --change NUMBER')
     }
     const token = environment['GITHUB_TOKEN'] ?? ''
-    if (token === '')
+    if (token === '' && dryRun !== true)
       throw new GpufareError('GITHUB_TOKEN is not set', 2, 'the step passes github.token to it under env')
     return {
       apiUrl: environment['GITHUB_API_URL'] ?? 'https://api.github.com',

@@ -9,7 +9,7 @@ export const gitlab: CommentHost = {
   longestComment: 1_000_000,
   rightHint: 'GITLAB_TOKEN must be a project or group access token with the scope api and at least the role Reporter',
 
-  locate({ repo, change }, environment) {
+  locate({ repo, change, dryRun }, environment) {
     const project = repo ?? environment['CI_PROJECT_ID']
     if (project === undefined || project === '') {
       throw new GpufareError('no project: CI_PROJECT_ID is not set', 2, 'name it: --repo group/project')
@@ -23,7 +23,7 @@ export const gitlab: CommentHost = {
       )
     }
     const token = environment['GITLAB_TOKEN'] ?? ''
-    if (token === '') {
+    if (token === '' && dryRun !== true) {
       throw new GpufareError(
         'GITLAB_TOKEN is not set',
         2,

@@ -100,7 +100,8 @@ describe.each(['github', 'gitlab'] as const)('gpufare comment --%s', name => {
   })
 
   test('--dry-run asks nothing and prints the comment', async () => {
-    expect(await run({ dryRun: true })).toMatchObject({ exitCode: 0, stdout: `${body}\n` })
+    const environment = { GITHUB_TOKEN: '', GITLAB_TOKEN: '' }
+    expect(await run({ dryRun: true }, { environment })).toMatchObject({ exitCode: 0, stdout: `${body}\n` })
     expect(host.requests).toEqual([])
   })
 

@@ -70,7 +70,16 @@ function compare(quote: Quote, reference: Quote, currency: Currency): Omit<Row, 
   if (usd === undefined || seconds === undefined) return compareRates(quote, reference)
   const costs = compareShares(usd, medianUsd(reference))
   const takes = compareShares(seconds, medianSeconds(reference))
-  return describeTrade(usd, seconds, currency)[`${costs} ${takes}`](quote.usdPerHour, reference.usdPerHour)
+  const trades = describeTrade(usd, seconds, quote.tasks, currency)
+  const { label, trade } = trades[`${costs} ${takes}`](quote.usdPerHour, reference.usdPerHour)
+  const whole = [quote, reference].map(each => formatMoney(medianUsd(each) ?? 0, currency))
+  // The cost of a row ends with the time limit.
+  const isCut = isCutByLimit(quote) || isCutByLimit(reference)
+  return { label, trade: isCut ? `${trade}; to its end it costs ${whole.join(' against ')}` : trade }
+}
+
+function isCutByLimit({ cost, wholeRunUsd }: Quote): boolean {
+  return cost.kind === 'range' && wholeRunUsd !== undefined && cost.usd.p50 < wholeRunUsd.p50
 }
 
 /** Less, the same or more, as far as an estimate can tell. */
@@ -80,12 +89,18 @@ function compareShares(change: number, whole: number | undefined): Compared {
 }
 
 type Compared = 'less' | 'same' | 'more'
-type Trade = (usdPerHour?: number, usdPerHourAsWritten?: number) => Omit<Row, 'quote'>
+type Trade = (usdPerHour?: number, usdPerHourAsWritten?: number) => Required<Omit<Row, 'quote'>>
 
-/** What a change of cost and one of time mean together, by `cost time`. */
-function describeTrade(usd: number, seconds: number, currency: Currency): Record<`${Compared} ${Compared}`, Trade> {
+/** What a change of the cost of all tasks and one of the time of each mean together, by `cost time`. */
+function describeTrade(
+  usd: number,
+  taskSeconds: number,
+  tasks: number,
+  currency: Currency,
+): Record<`${Compared} ${Compared}`, Trade> {
   const money = formatMoney(Math.abs(usd), currency)
-  const time = formatDuration(Math.abs(seconds))
+  const time = `${formatDuration(Math.abs(taskSeconds))}${tasks > 1 ? ' a task' : ''}`
+  const seconds = taskSeconds * tasks
   const dollar = 1 / currency.perUsd
   const timeForDollar = () =>
     `${formatDuration((seconds / -usd) * dollar)} for each ${formatMoney(dollar, currency)} saved`

@@ -38,6 +38,32 @@ describe('a row', () => {
     })
   })
 
+  test('whose cost the time limit cuts says what the whole run costs, which is what is compared', () => {
+    // 4 h at $22 against 2 h at $55, of which the limit lets 1 h be paid: $88 and $110, shown as $22 and $55.
+    const job = jobOf({ roles: [roleOf({ timeLimitSeconds: sourced(3_600, { kind: 'assumed', reason: 'a test' }) })] })
+    const on = (name: string, took: number, more = {}) => {
+      const candidate = candidateOf(placementOf(machineOf(gpuOf(name), 8), 8), more)
+      return quoteCandidate(job, candidate, hours(took, took, took), 'on-demand', prices)
+    }
+    const [, row] = rowsOf(fareWith([on('a100', 4, { asRequested: true }), on('h100', 2)]), usDollars, true)
+    expect(row?.quote.cost).toMatchObject({ kind: 'range', usd: { p50: 55 } })
+    expect(row).toMatchObject({
+      label: 'faster',
+      trade: 'saves 2h00m, costs $22 more: $11 for each hour saved; to its end it costs $110 against $88',
+    })
+  })
+
+  test('of an array tells the time of a task, and counts that of all against the money of all', () => {
+    // Ten tasks: $880 and $1,100, two hours of each of ten tasks are saved: $220 for 20 hours.
+    const job = jobOf({ roles: [roleOf({ tasks: 10, concurrentTasks: 10 })] })
+    const on = (name: string, took: number, more = {}) => {
+      const candidate = candidateOf(placementOf(machineOf(gpuOf(name), 8), 8), more)
+      return quoteCandidate(job, candidate, hours(took, took, took), 'on-demand', prices)
+    }
+    const [, row] = rowsOf(fareWith([on('a100', 4, { asRequested: true }), on('h100', 2)]), usDollars, true)
+    expect(row?.trade).toBe('saves 2h00m a task, costs $220 more: $11 for each hour saved')
+  })
+
   test('whose machines can be taken away is compared with its like only', () => {
     const spotPrices = pricesOf({ '8xa100': 10, '8xl40s': 5 }, 'spot')
     const ownSpot: typeof prices = (machine, tier) => {

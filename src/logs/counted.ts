@@ -89,11 +89,27 @@ function ofOneProcess({ points, bars }: LogReading): { points: readonly Progress
   const counts = [...times.values()].sort((a, b) => a - b)
   const usual = counts[Math.floor(counts.length / 2)] ?? 1
   if (usual < 2 || times.size < 3) return { points, processes: 1 }
+  if (countsWithin(points, keyOf)) return { points: lastsOf(points, keyOf), processes: 1 }
   const seen = new Set<string>()
   const firsts = points.filter(point => !seen.has(keyOf(point)) && seen.add(keyOf(point)))
   // a logger with two handlers writes each line twice, word for word; processes differ in their times or losses
   const isOneTwice = new Set(points.map(point => `${keyOf(point)} ${point.text}`)).size <= 1.2 * times.size
   return { points: firsts, processes: isOneTwice ? 1 : usual }
+}
+
+/** Lines of the same count that count something else from one to the next, `epoch 1/9 step 2/3`: steps of it, and no processes. */
+function countsWithin(points: readonly ProgressPoint[], keyOf: (point: ProgressPoint) => string): boolean {
+  const groups = [...groupedBy(points, keyOf).values()].filter(group => group.length > 1)
+  const pairsOf = ({ text }: ProgressPoint) => text?.match(/\d+\s?\/\s?\d+/g)?.join(' ')
+  const rising = groups.filter(group => new Set(group.map(pairsOf)).size === group.length)
+  return rising.length > groups.length / 2
+}
+
+function lastsOf(points: readonly ProgressPoint[], keyOf: (point: ProgressPoint) => string): readonly ProgressPoint[] {
+  return points.filter((point, index) => {
+    const next = points[index + 1]
+    return next === undefined || keyOf(next) !== keyOf(point)
+  })
 }
 
 function compare(a: string, b: string): number {

@@ -138,6 +138,9 @@ function scoreOf({ label, all }: { readonly label: string; readonly all: readonl
   )
 }
 
+/** A pace of iterations; beside a count of epochs it is not that of the epochs. */
+const ofIterations = /\/\s?(?:it|iter|iteration|step|batch|update)\b|\b(?:it|iter|iteration|step|batche|update)s?\/s/i
+
 function readingOf(
   label: string,
   every: readonly Sighting[],
@@ -156,6 +159,7 @@ function readingOf(
     total: one.total,
     ...epochAt[index],
     ...pointFields(fields[index] ?? {}),
+    ...(isEpoch(label) && ofIterations.test(one.record.text) && { secondsPerStep: undefined, dataSeconds: undefined }),
     fields: fields[index] ?? {},
   }))
   const restarts = raw.filter((point, index) => index > 0 && point.step < (raw[index - 1]?.step ?? 0)).length

@@ -15,6 +15,20 @@ describe('logs of programs that nobody knows', () => {
     })
   })
 
+  test('a pace of iterations beside a count of epochs says nothing of an epoch', () => {
+    const progress = progressIn(linesOf(1, 30, 1, epoch => `epoch ${epoch}/100 loss 0.5${epoch} 1.2s/it`))
+    expect(figuresIn(progress)).toEqual({ stepsDone: 30, stepsTotal: 100, epochsDone: 30, epochsTotal: 100 })
+  })
+
+  test.each([2, 3, 4])('an epoch of %i steps is one epoch, not that of as many processes', length => {
+    const epoch = (number: number) =>
+      linesOf(1, length, 1, step => `epoch ${number}/10 step ${step}/${length} loss 0.5 1.20s/it`)
+    const figures = figuresIn(progressIn([1, 2, 3, 4, 5, 6].map(epoch).join('')))
+    expect(figures).toMatchObject({ epochsDone: 6, epochsTotal: 10 })
+    expect(figures).not.toHaveProperty('worldSize')
+    expect(figures).not.toHaveProperty('secondsPerStep')
+  })
+
   test('a counter without a total or a clock tells its rate and no more', () => {
     const progress = progressIn(linesOf(0, 900, 100, step => `step ${step} loss 2.3 0.45s/it`))
     // ten reports, the first of a step called 0

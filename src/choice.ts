@@ -49,12 +49,20 @@ export function optionsFor(
 
 /** `8x A100-80GB, about $86`, or `3 jobs, up to $1,900`. */
 export function describeFares(fares: readonly Fare[], currency: Currency): string {
-  const quotes = fares.map(fare => requestedQuotes(fare)[0])
+  const quotes = fares.map(dearestOf)
   if (fares.length === 0) return 'no job'
   if (quotes.every(quote => quote === undefined)) return `${countOf(fares.length, 'job')} without GPUs, not priced`
-  const [only, ...more] = quotes
-  const what = only !== undefined && more.length === 0 ? describeGpus(only.candidate) : countOf(fares.length, 'job')
+  const [only, ...more] = fares
+  const types = only === undefined ? [] : requestedQuotes(only).map(({ candidate }) => describeGpus(candidate))
+  const what = more.length === 0 ? [...new Set(types)].join(' or ') : countOf(fares.length, 'job')
   return `${what}, ${describeTotal(quotes, currency)}`
+}
+
+/** Of the GPU types that a job may get, the one that costs most, or whose cost is not known. */
+function dearestOf(fare: Fare): Quote | undefined {
+  const usdOf = ({ cost }: Quote) =>
+    cost.kind === 'unknown' ? Number.POSITIVE_INFINITY : cost.kind === 'bound' ? cost.upperBoundUsd : cost.usd.p50
+  return requestedQuotes(fare).toSorted((a, b) => usdOf(b) - usdOf(a))[0]
 }
 
 /** Names of places a job goes to, in the order in which people say them. */

@@ -59,6 +59,13 @@ describe('what can be chosen', () => {
     expect(labelsOf([fare], slurm)).toEqual(['as written, 8x A100, about $16', 'show every candidate', 'stop'])
   })
 
+  test('where it may get one of several types, the dearest of them counts', () => {
+    const fare = fareWith([quoteOn('t4', hours(2, 2.5, 3), { asRequested: true }), asWritten])
+    expect(describeFares([fare], usDollars)).toBe('8x T4 or 8x A100, about $16')
+    const unpriced = quoteOn('t4', undefined, { asRequested: true })
+    expect(describeFares([fareWith([asWritten, unpriced])], usDollars)).toBe('8x A100 or 8x T4, cost not known')
+  })
+
   test('several jobs are submitted as written or not at all', () => {
     const fare = fareWith([asWritten, quoteOn('t4', hours(2, 2.5, 3))])
     expect(labelsOf([fare, fare], slurm)).toEqual(['as written, 2 jobs, about $32', 'show every candidate', 'stop'])

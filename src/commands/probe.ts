@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { agree } from '../agreement.ts'
 import { GpufareError } from '../errors.ts'
 import { plainText } from '../escaping.ts'
+import { requestedQuotes } from '../fare.ts'
 import type { RunProgress } from '../logs/run-progress.ts'
 import { describeProgress } from '../logs/words.ts'
 import type { Manifest } from '../manifest.ts'
@@ -138,7 +139,10 @@ function planKubernetes(whole: QuotedManifest, limitSeconds: number): Plan {
 function costOf({ fares, config }: QuotedManifest): string {
   const [fare] = fares
   const seconds = fare?.job.roles[0]?.timeLimitSeconds?.value ?? Number.NaN
-  const usd = fare?.quotes[0]?.limitUsd
+  const limits = fare === undefined ? [] : requestedQuotes(fare).map(({ limitUsd }) => limitUsd ?? Number.NaN)
+  // It may get any of the types: a price that is not known makes all of it unknown.
+  const most = Math.max(...limits)
+  const usd = Number.isFinite(most) ? most : undefined
   const cost = usd === undefined ? 'its price is not known' : `${formatMoney(usd, config.currency)} at most`
   return `${formatDuration(seconds)} at most, ${cost}`
 }

@@ -48,6 +48,8 @@ const fromElsewhere = new Set([
   'last-flag-wins:14-hf-trainer-deepspeed-hostfile',
   'conflict:24-nodes-disagree-with-script',
   'multiple-runs:21-loops-many-runs-one-job',
+  'multiple-runs:slurm-evaluations-in-a-loop',
+  'multiple-runs:slurm-hydra-sweep',
 ])
 /** A partition whose name only those know who know the site. */
 const siteKnowledge = new Set(['20-mi250x-site-partition'])

@@ -37,7 +37,7 @@ export const runtime: Rule = {
     })
     const remedy = firstOf(
       policy.rule,
-      isBound ? `${writeTimeLimit(subject.fare.job, limit)} would pass` : undefined,
+      isBound ? `${writeTimeLimit(subject.fare.job, limit)} would pass${stoppedBy(limit, subject)}` : undefined,
       isBound ? undefined : quicker,
       isBound ? undefined : lessWork({ ...subject, roles: [] }, limit / excess.figure),
     )
@@ -85,6 +85,15 @@ export const requiredTimeLimit: Rule = {
         : limitedTo(subject, Math.ceil(p90 / (5 * secondsPerMinute)) * 5 * secondsPerMinute, undefined)
     return [{ level: policy.level ?? 'warn', place: timeLine(subject), message, remedy }]
   },
+}
+
+/** What a time limit does to a run that needs longer. */
+function stoppedBy(seconds: number, { asWritten }: Subject): string {
+  const needs = asWritten.flatMap(({ runtime }) =>
+    runtime === undefined || runtime.basis === 'limit' ? [] : [(runtime.unlimitedSeconds ?? runtime.seconds).p50],
+  )
+  const needed = Math.max(0, ...needs)
+  return needed > seconds ? `, and stop the run, which needs about ${formatDuration(needed)}` : ''
 }
 
 /** A time limit, and the most that the job could cost with it. */

@@ -77,6 +77,14 @@ describe('time', () => {
     expect(rulesIn(policy, script('-p h100 --gres=gpu:h100:1 --time=4-00:00:00'))).toEqual([])
   })
 
+  test('limit that would pass and is too short for the run is told with that', () => {
+    const policy = { rule: 'runtime', limit: '2h', basis: 'bound' } as const
+    const fare = script('-p h100 --gres=gpu:h100:1 --time=24:00:00\n#GPUFARE runtime=4h')
+    expect(findingsOf(policy, fare, config)[0]?.remedy).toMatch(
+      /^--time=2:00:00 would pass.*, and stop the run, which needs about 4h00m$/,
+    )
+  })
+
   test('limit over the longest runtime is denied where the bound counts', () => {
     const policy = { rule: 'runtime', limit: '24h', basis: 'bound' } as const
     expect(findingsOf(policy, script('-p h100 --gres=gpu:1 -t 2-0'), config)).toMatchObject([

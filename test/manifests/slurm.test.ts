@@ -375,7 +375,8 @@ describe('what sbatch refuses', () => {
 
   test('options of later versions and of the container plugin are known by their full names', () => {
     expect(
-      onlyRole('--segment=2 --oom-kill-step=1 --container-image=x.sqsh --no-container-mount-home --image=a/b:1 -G1').gpuCount.value,
+      onlyRole('--segment=2 --oom-kill-step=1 --container-image=x.sqsh --no-container-mount-home --image=a/b:1 -G1')
+        .gpuCount.value,
     ).toBe(1)
     expect(faults('--segm=2')).toContain('unknown option --segm')
   })

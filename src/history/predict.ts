@@ -1,7 +1,7 @@
-import { chosenLimit, type EarlierRun, type RunRequest, reachedLimit } from './earlier-run.ts'
+import { chosenLimit, type EarlierRun, type RunRequest } from './earlier-run.ts'
 import { HonestRange, type Promised } from './honest-range.ts'
 import { likenessOf, type Masked, masked, nameIsAlike } from './likeness.ts'
-import { limitChance } from './limit-chance.ts'
+import { LimitChances } from './limit-chance.ts'
 import {
   binOf,
   Cumulative,
@@ -12,7 +12,7 @@ import {
 } from './log-histogram.ts'
 import { type Circumstances, Mixture } from './mixture.ts'
 import { RecentMap } from './recent-map.ts'
-import { type Alike, viewCount, viewsOf } from './views.ts'
+import { type Alike, batchesBefore, viewCount, viewsOf } from './views.ts'
 
 /** What earlier runs say of a request. */
 export interface Forecast {
@@ -40,10 +40,6 @@ const mostSiteKinds = 500
 const siteFading = 0.98
 /** A kind of request with this many runs is believed as much as everything more general. */
 const siteBackOffRuns = 2
-/** A site's rate of timeouts halves its memory in 350 runs and starts at one in twenty. */
-const rateFading = 0.998
-const firstRate = 0.05
-const firstRateRuns = 20
 /** Forecasts that wait for their run to end. */
 const mostOpen = 20_000
 
@@ -58,10 +54,16 @@ interface SiteKind {
   total: number
 }
 
+/** What is remembered of a forecast until its run has ended. */
 interface Open {
-  readonly densities: (bin: number) => readonly number[]
-  readonly circumstances: Circumstances
-  readonly promised: Promised
+  /** Absent without a limit that somebody chose. */
+  readonly opinions?: readonly number[]
+  /** Absent where nothing was known of the runtime. */
+  readonly runtime?: {
+    readonly densities: (bin: number) => readonly number[]
+    readonly circumstances: Circumstances
+    readonly promised: Promised
+  }
 }
 
 /**
@@ -73,21 +75,25 @@ export class RunHistory {
   private readonly site = new RecentMap<SiteKind>(mostSiteKinds)
   private readonly mixture = new Mixture(viewCount)
   private readonly ranges = new HonestRange()
+  private readonly limits = new LimitChances()
   private readonly opened = new RecentMap<Open>(mostOpen)
-  private hits = firstRate * firstRateRuns
-  private limited = firstRateRuns
 
   /** What the runs added so far say of a request; undefined where none of them says anything. */
   forecast(request: RunRequest): Forecast | undefined {
-    return this.look(request)?.forecast
+    return this.look(request).forecast
   }
 
   /** Forecasts a run and remembers it under `id` until `add` tells how it ended. */
   open(id: string, request: RunRequest): Forecast | undefined {
-    const looked = this.look(request)
-    if (looked === undefined) return undefined
-    this.opened.set(id, looked.open)
-    return looked.forecast
+    const { forecast, open } = this.look(request)
+    this.opened.set(id, open)
+    return forecast
+  }
+
+  /** How likely the time limit ends a run, 0 to 1, where nothing is known of its runtime, too; undefined without a limit that somebody chose. */
+  limitChance(request: RunRequest): number | undefined {
+    const opinions = this.limits.opinions(request, this.alikeOf(request).ended)
+    return opinions && this.limits.chance(opinions)
   }
 
   /** A run has ended. */
@@ -98,53 +104,56 @@ export class RunHistory {
     const { completed, all } = this.runsOf(run.user)
     const known = masked(run)
     keep(all, known)
-    if (run.state !== 'cancelled' && chosenLimit(run) !== undefined) {
-      this.hits = this.hits * rateFading + (reachedLimit(run) ? 1 : 0)
-      this.limited = this.limited * rateFading + 1
-    }
+    if (run.state !== 'cancelled') this.limits.learn(run, open?.opinions)
     if (run.state !== 'completed' || run.elapsedSeconds < shortestSeconds) return
     const logSeconds = Math.log(run.elapsedSeconds)
     const bin = binOf(logSeconds)
-    if (open !== undefined) {
-      this.mixture.learn(open.densities(bin), open.circumstances)
-      this.ranges.learn(open.promised, logSeconds)
+    if (open?.runtime !== undefined) {
+      const { densities, circumstances, promised } = open.runtime
+      this.mixture.learn(densities(bin), circumstances)
+      this.ranges.learn(promised, logSeconds)
     }
     keep(completed, known)
     for (const kind of siteKinds(run)) this.addToSite(kind, bin)
   }
 
-  private look(request: RunRequest): { readonly forecast: Forecast; readonly open: Open } | undefined {
-    const asked = masked(request)
-    const runs = this.users.get(request.user) ?? { completed: [], all: [] }
-    const alike = alikeAmong(runs.completed, asked)
-    if (alike.length === 0 && !this.site.has(everywhere)) return undefined
-    const views = viewsOf(request, alike, this.siteExpects(request))
-    const circumstances = circumstancesOf(request, alike)
-    const promised = this.ranges.promise(new Cumulative(this.mixture.blend(views, circumstances)))
+  private look(request: RunRequest): { readonly forecast: Forecast | undefined; readonly open: Open } {
+    const { completed, all, ended } = this.alikeOf(request)
+    const opinions = this.limits.opinions(request, ended)
+    const limit = opinions !== undefined && { opinions }
+    if (completed.length === 0 && !this.site.has(everywhere)) return { forecast: undefined, open: { ...limit } }
+    const views = viewsOf(request, completed, this.siteExpects(request))
+    const circumstances = circumstancesOf(request, completed)
+    const promised = this.ranges.promise(new Cumulative(this.mixture.blend(views, circumstances)), {
+      user: request.user,
+      batchesBefore: seconds => batchesBefore(completed, request.submitSeconds - seconds),
+    })
     const longest = chosenLimit(request) ?? Infinity
     const secondsOf = (log: number) => Math.min(longest, Math.exp(log))
     const seconds = { p10: secondsOf(promised.p10), p50: secondsOf(promised.p50), p90: secondsOf(promised.p90) }
-    const all = alikeAmong(runs.all, asked)
-    const chance = limitChance(
-      request,
-      all.filter(({ known }) => known.run.state !== 'cancelled'),
-      this.hits / this.limited,
-    )
-    const ofName = alike.filter(({ known }) => nameIsAlike(asked, known)).length
+    const asked = masked(request)
     const forecast: Forecast = {
       seconds,
       narrow: seconds.p90 <= 2 * seconds.p10 * (1 + 1e-9),
-      ...(chance !== undefined && { limitChance: chance }),
+      ...(opinions !== undefined && { limitChance: this.limits.chance(opinions) }),
       ...endings(all),
-      runs: alike.length,
-      runsOfName: ofName,
+      runs: completed.length,
+      runsOfName: completed.filter(({ known }) => nameIsAlike(asked, known)).length,
     }
-    const open = {
-      densities: (bin: number) => views.map(view => view[bin] ?? 0),
-      circumstances,
-      promised,
+    const densities = (bin: number) => views.map(view => view[bin] ?? 0)
+    return { forecast, open: { ...limit, runtime: { densities, circumstances, promised } } }
+  }
+
+  /** The user's runs that are alike, oldest first; `ended` are those that nobody cancelled. */
+  private alikeOf(request: RunRequest) {
+    const asked = masked(request)
+    const runs = this.users.get(request.user) ?? { completed: [], all: [] }
+    const all = alikeAmong(runs.all, asked)
+    return {
+      completed: alikeAmong(runs.completed, asked),
+      all,
+      ended: all.filter(({ known }) => known.run.state !== 'cancelled'),
     }
-    return { forecast, open }
   }
 
   private runsOf(user: string): UserRuns {

@@ -20,6 +20,8 @@ const limitScalings = [false, true]
 /** How many views there are. */
 export const viewCount = halfLives.length * kernelWidths.length * limitScalings.length
 
+const mostBatches = 8
+
 /** Runs submitted within ten minutes of each other are one batch (a sweep, an array): they share what is behind them. */
 const batchSeconds = 600
 
@@ -94,6 +96,19 @@ function batchWeights(runs: readonly EarlierRun[], halfLife: number): readonly n
     for (; from < until; from++) weights.push(weight)
   }
   return weights
+}
+
+/** How many batches of runs, which are oldest first, were submitted before a moment; more than a handful are not told apart. */
+export function batchesBefore(runs: readonly Alike[], moment: number): number {
+  let batches = 0
+  let last: EarlierRun | undefined
+  for (const { known } of runs.toReversed()) {
+    if (known.run.submitSeconds > moment) continue
+    if (!isSameBatch(last, known.run)) batches++
+    if (batches > mostBatches) break
+    last = known.run
+  }
+  return batches
 }
 
 function isSameBatch(a: EarlierRun | undefined, b: EarlierRun | undefined): boolean {

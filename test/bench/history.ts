@@ -80,7 +80,7 @@ function walk(warm: readonly EarlierRun[], asked: readonly EarlierRun[]) {
       const userRate = rates.seen === 0 ? siteRate : rates.hit / rates.seen
       const hit = reachedLimit(run) ? 1 : 0
       limit.count++
-      limit.brier += ((forecast?.limitChance ?? siteRate) - hit) ** 2
+      limit.brier += ((forecast?.limitChance ?? history.limitChance(run) ?? siteRate) - hit) ** 2
       limit.brierUser += (userRate - hit) ** 2
       limit.brierSite += (siteRate - hit) ** 2
     }

@@ -67,7 +67,78 @@ describe('forecast', () => {
   })
 })
 
+describe('narrow', () => {
+  test('is not said of runs that could not have taken longer and be known', () => {
+    // A sweep that began five minutes ago: what ended are the short ones.
+    const start = run(100, 0).submitSeconds
+    const sweep = days(30).map(number =>
+      run(100, 100, { id: `s${number}`, submitSeconds: start + number, endSeconds: start + number + 100 }),
+    )
+    const of = (afterSeconds: number) => historyOf(sweep).forecast(run(100, 0, { submitSeconds: start + afterSeconds }))
+    expect(of(140)?.narrow).toBe(false)
+    expect(of(40_000)?.narrow).toBe(true)
+  })
+
+  test('is no longer said of a user whose runs did not keep to it', () => {
+    // Two alike, then one of ten times as long, over and over: each seems to repeat and does not.
+    const steady = days(200).map(day => run(day, 3_600, { user: 'ada', id: `a${day}` }))
+    const moody = days(200).map(day => run(day, day % 3 === 2 ? 36_000 : 3_600, { user: 'bob', id: `b${day}` }))
+    const history = historyOf([...steady, ...moody])
+    expect(history.forecast(run(201, 0, { user: 'ada' }))?.narrow).toBe(true)
+    expect(history.forecast(run(201, 0, { user: 'bob' }))?.narrow).toBe(false)
+  })
+
+  test('is not said of others alone', () => {
+    const history = historyOf(days(100).map(day => run(day, 3_600)))
+    expect(history.forecast(run(101, 0, { user: 'bob' }))?.narrow).toBe(false)
+  })
+})
+
+test('ranges hold eight of ten where the expected distribution is far from right', () => {
+  // Runtimes that drift by a third from run to run, so that what was seen is always behind.
+  const history = new RunHistory()
+  let seconds = 3_600
+  let held = 0
+  for (const day of days(2_000)) {
+    seconds *= day % 40 < 20 ? 1.33 : 1 / 1.33
+    const now = run(day, Math.round(seconds), { limitSeconds: 'unlimited' })
+    const forecast = history.open(now.id, now)
+    if (day >= 1_000 && forecast !== undefined) {
+      if (forecast.seconds.p10 <= now.elapsedSeconds && now.elapsedSeconds <= forecast.seconds.p90) held++
+    }
+    history.add(now)
+  }
+  expect(held / 1_000).toBeGreaterThan(0.76)
+  expect(held / 1_000).toBeLessThan(0.87)
+})
+
 describe('chance to hit the limit', () => {
+  test('is that of the site where nothing is known of a user, before any run ended one in twenty', () => {
+    const history = new RunHistory()
+    expect(history.limitChance(run(0, 0))).toBeCloseTo(0.05)
+    for (const day of days(400)) history.add(run(day, 86_400, { state: 'timeout', id: `t${day}` }))
+    expect(history.limitChance(run(401, 0, { user: 'bob' }))).toBeGreaterThan(0.9)
+    expect(history.limitChance(run(401, 0, { limitSeconds: 'unlimited' }))).toBeUndefined()
+  })
+
+  test('goes by whatever foresaw the ends best: of users whose runs time out by chance their rate', () => {
+    // Every fifth run, whatever it is called: neither the last runs nor the name say more than the rate.
+    const history = new RunHistory()
+    let loss = 0
+    let lossOfRate = 0
+    for (const day of days(3_000)) {
+      const isHit = (day * 7_919) % 10_007 < 2_001
+      const now = run(day, isHit ? 86_400 : 3_600, { state: isHit ? 'timeout' : 'completed', name: `n${day % 3}x` })
+      const chance = history.open(now.id, now)?.limitChance ?? 0.5
+      if (day >= 500) {
+        loss += (chance - (isHit ? 1 : 0)) ** 2
+        lossOfRate += (0.2 - (isHit ? 1 : 0)) ** 2
+      }
+      history.add(now)
+    }
+    expect(loss).toBeLessThan(1.05 * lossOfRate)
+  })
+
   test('follows the runs that are most alike', () => {
     const history = historyOf(
       days(40).flatMap(day => [

@@ -90,6 +90,17 @@ export class Cumulative {
     return edgeOf(low) + (inBin > 0 ? ((wanted - this.below(low)) / inBin) * binWidth : 0)
   }
 
+  /** The median of what lies between two logarithms of seconds. */
+  medianWithin(from: number, until: number): number {
+    return this.quantile((this.shareBelow(from) + this.shareBelow(until)) / 2)
+  }
+
+  private shareBelow(logSeconds: number): number {
+    const position = Math.min(binCount, Math.max(0, (logSeconds - edgeOf(0)) / binWidth))
+    const bin = Math.floor(position)
+    return (this.below(bin) + (position - bin) * (this.below(bin + 1) - this.below(bin))) / this.total
+  }
+
   /** The window of this width (ln seconds) that holds most, and the share it holds. */
   densestWindow(width: number): { readonly from: number; readonly until: number; readonly share: number } {
     const bins = Math.floor(width / binWidth) - 1
@@ -107,14 +118,14 @@ export class Cumulative {
 
   /**
    * The single figure: the median, drawn to where runs crowd. Between two clusters a median is a runtime that no run had; so
-   * each bin is worth the share within a factor of two, half the share within 12 % again, less `pull` for each unit of ln that it is
+   * each bin is worth the share within a factor of two, half the share within 20 % again, less `pull` for each unit of ln that it is
    * off the median.
    */
   typical(pull: number): number {
     const median = this.quantile(0.5)
     const centre = binOf(median)
     const wide = Math.round(Math.LN2 / binWidth)
-    const near = Math.round(0.12 / binWidth)
+    const near = Math.round(0.2 / binWidth)
     let best = centre
     let most = -Infinity
     for (let bin = 0; bin < binCount; bin++) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { EarlierRun } from '../history/earlier-run.ts'
 import { isTelling, maskedName } from '../history/names.ts'
+import { once } from '../once.ts'
 
 const pseudonym = /^[a-p]{10}(-\d{10})?$/
 
@@ -18,6 +19,15 @@ export function pseudonymOf(name: string): string {
   if (!isTelling(name) || pseudonym.test(name)) return name
   const number = BigInt(`0x${sha256(name).slice(0, 16)}`) % 10_000_000_000n
   return `${lettersOf(maskedName(name))}-${number.toString().padStart(10, '0')}`
+}
+
+/** Masks pseudonyms: what `maskedName(pseudonymOf(name))` is, with one digest for all names that only a counter tells apart. */
+export function pseudonymMasker(): (name: string) => string {
+  const letters = once(lettersOf)
+  return once(name => {
+    const mask = maskedName(name)
+    return !isTelling(name) || pseudonym.test(name) ? mask : `${letters(mask)}-#`
+  })
 }
 
 /** The same run under pseudonyms; partition and QOS are no personal data. */

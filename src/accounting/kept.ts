@@ -1,9 +1,7 @@
 import { userInfo } from 'node:os'
 import type { EarlierRun } from '../history/earlier-run.ts'
-import { maskedName } from '../history/names.ts'
-import { once } from '../once.ts'
 import { csvRuns } from './csv-runs.ts'
-import { personOf, pseudonymOf, withPseudonyms } from './digest.ts'
+import { personOf, pseudonymMasker, pseudonymOf, withPseudonyms } from './digest.ts'
 import { askForRuns, keptRuns, quoteTimeoutMilliseconds, usualDays } from './query.ts'
 import { mergeRuns } from './runs-csv.ts'
 import { type Tail, tailOf } from './tail.ts'
@@ -41,7 +39,7 @@ export async function readKept(sources: Sources) {
     file === undefined ? undefined : tailOf(file, tailBytes),
     asksSlurm ? runsOfSlurm(sources) : sources.others,
   ])
-  const maskOf = once((name: string) => maskedName(pseudonymOf(name)))
+  const maskOf = pseudonymMasker()
   const byMask = groupedByMask(asked, run => maskOf(run.name))
   const linesByMask = groupedByMask(tail?.lines ?? [], line => maskOf(tail?.nameOf(line) ?? ''))
   const latest = [...runsOfLines(tail, tail?.lines.slice(-latestRuns) ?? []), ...asked.slice(-latestRuns)]

@@ -102,11 +102,11 @@ function batchWeights(runs: readonly EarlierRun[], halfLife: number): readonly n
 export function batchesBefore(runs: readonly Alike[], moment: number): number {
   let batches = 0
   let last: EarlierRun | undefined
-  for (const { known } of runs.toReversed()) {
-    if (known.run.submitSeconds > moment) continue
-    if (!isSameBatch(last, known.run)) batches++
-    if (batches > mostBatches) break
-    last = known.run
+  for (let index = runs.length - 1; index >= 0 && batches < mostBatches; index--) {
+    const run = runs[index]?.known.run
+    if (run === undefined || run.submitSeconds > moment) continue
+    if (!isSameBatch(last, run)) batches++
+    last = run
   }
   return batches
 }

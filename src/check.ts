@@ -17,7 +17,6 @@ import {
   findRepository,
   type Head,
   indexFiles,
-  isCommit,
   type ListedSource,
   mergeBase,
   type Repository,
@@ -41,27 +40,26 @@ import { TwinMemory } from './twins.ts'
  * Throws GpufareError where a path, a revision or git itself is missing.
  */
 export async function check(request: CheckRequest): Promise<CheckReport> {
-  const { repository, source, head } = await sourceOf(request)
-  if (request.base === undefined || repository === undefined) return checkAll(source, request)
-  return checkChanges({ repository, source, head, base: await baseOf(repository, request.base, head) }, request)
+  const repository = repositoryOf(request)
+  if (request.base === undefined || repository === undefined) return checkAll(await sourceOf(request), request)
+  const head = await settleHead(repository, request.head)
+  const [source, base] = await Promise.all([filesOf(repository, head), baseOf(repository, request.base, head)])
+  return checkChanges({ repository, source, head, base }, request)
+}
+
+/** Undefined for a plain folder, as long as nothing is asked that only git knows. */
+function repositoryOf(request: CheckRequest): Repository | undefined {
+  const start = startOf(request)
+  const repository = findRepository(start, request.environment)
+  if (repository !== undefined || (request.base === undefined && request.head === 'work tree')) return repository
+  throw new GpufareError(`${start} is in no git repository`, 2, 'revisions and the index are git’s')
 }
 
 /** The files of the state that is checked; those of a plain folder where it is in no repository. */
-async function sourceOf(request: CheckRequest): Promise<{
-  readonly repository: Repository | undefined
-  readonly source: ListedSource
-  readonly head: Head
-}> {
-  const start = startOf(request)
-  const repository = findRepository(start, request.environment)
-  if (repository === undefined) {
-    if (request.base === undefined && request.head === 'work tree') {
-      return { repository, source: folderFiles(start), head: request.head }
-    }
-    throw new GpufareError(`${start} is in no git repository`, 2, 'revisions and the index are git’s')
-  }
-  const head = await settleHead(repository, request.head)
-  return { repository, source: await filesOf(repository, head), head }
+async function sourceOf(request: CheckRequest): Promise<ListedSource> {
+  const repository = repositoryOf(request)
+  if (repository === undefined) return folderFiles(startOf(request))
+  return filesOf(repository, await settleHead(repository, request.head))
 }
 
 /** The jobs that a revision brings beside another one, or all of its jobs where there is none; what a hook asks. */
@@ -99,13 +97,8 @@ async function baseOf(
   { revision, exact }: { readonly revision: string; readonly exact: boolean },
   head: Head,
 ): Promise<string> {
-  const base = await resolveRevision(repository, revision)
-  if (exact || !(await isCommit(repository, base))) return base
-  return mergeBase(
-    repository,
-    base,
-    typeof head === 'object' ? head.revision : await resolveRevision(repository, 'HEAD'),
-  )
+  if (exact) return resolveRevision(repository, revision)
+  return mergeBase(repository, revision, typeof head === 'object' ? head.revision : 'HEAD')
 }
 
 /** Everything that checking the files of one source takes. */
@@ -141,7 +134,7 @@ async function checkAll(source: ListedSource, request: CheckRequest): Promise<Ch
 /** What a thread of a check does: it prices and judges the files that it is handed. */
 export function serveCheck(): Promise<number> {
   return serveAsThread(async (request: CheckRequest) => {
-    const { source } = await sourceOf(request)
+    const source = await sourceOf(request)
     const configFor = configsOf(source, request, configHomes(request.environment))
     const checking = judging(checkingOf(source, request, configFor), request)
     return paths => checkFiles(paths, checking)
@@ -155,7 +148,10 @@ function judging(checking: Omit<Checking, 'judge'>, { today }: CheckRequest): Ch
 
 async function checkChanges(comparison: Comparison, request: CheckRequest): Promise<CheckReport> {
   const { repository, source, head, base } = comparison
-  const [changes, old] = await Promise.all([changedFiles(repository, base, head), revisionFiles(repository, base)])
+  const [changes, old] = await Promise.all([
+    changedFiles(repository, base, head, source.untracked),
+    revisionFiles(repository, base),
+  ])
   const gone = changes.filter(({ kind }) => kind === 'deleted').map(({ path }) => path)
   const selection = selectionOf(source, request, gone)
   const homes = configHomes(request.environment)

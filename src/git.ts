@@ -26,6 +26,8 @@ export type Head = { readonly revision: string } | 'index' | 'work tree'
 export interface ListedSource extends FileSource {
   /** Regular files, in git's order. */
   readonly paths: readonly string[]
+  /** Those of a work tree that git does not track. */
+  readonly untracked?: readonly string[]
 }
 
 /** Git answers within milliseconds; a large repository on a slow disk may take longer, a disk that hangs must not hang us. */
@@ -76,10 +78,16 @@ export async function resolveRevision(repository: Repository, name: string): Pro
   )
 }
 
-/** The newest commit that two revisions have in common. Throws GpufareError where there is none. */
+/**
+ * The newest commit that two revisions have in common; a tree, which has none, is its own. Throws GpufareError where there is no
+ * such commit or no such revision.
+ */
 export async function mergeBase(repository: Repository, base: string, head: string): Promise<string> {
-  const answer = await ask(repository, ['merge-base', base, head])
+  const answer = await ask(repository, ['merge-base', '--end-of-options', base, head])
   if (answer.exitCode === 0) return answer.stdout.trim()
+  const revision = await resolveRevision(repository, base)
+  if (!(await isCommit(repository, revision))) return revision
+  await resolveRevision(repository, head)
   throw new GpufareError(
     `${base} and ${head} have no commit in common that is here`,
     2,
@@ -88,7 +96,7 @@ export async function mergeBase(repository: Repository, base: string, head: stri
 }
 
 /** Whether a revision has a commit to compare with: the empty tree has none. */
-export async function isCommit(repository: Repository, revision: string): Promise<boolean> {
+async function isCommit(repository: Repository, revision: string): Promise<boolean> {
   const { exitCode, stdout } = await ask(repository, ['cat-file', '-t', revision])
   return exitCode === 0 && stdout.trim() === 'commit'
 }
@@ -107,14 +115,33 @@ export async function indexFiles(repository: Repository): Promise<ListedSource> 
 
 /** The files of the work tree: what git tracks, and what it neither tracks nor ignores. */
 export async function workTreeFiles(repository: Repository): Promise<ListedSource> {
-  const { stdoutBytes } = await demand(repository, ['ls-files', '--cached', '--others', '--exclude-standard', '-z'])
-  const names = new Map(splitAtNul(stdoutBytes).map(name => [decodeName(name), name]))
-  const oddNames = [...names].filter(([path, name]) => Buffer.byteLength(path) !== name.length)
-  return { ...diskFiles(repository.root, new Map(oddNames)), paths: [...names.keys()] }
+  const listing = ['ls-files', '-t', '--cached', '--others', '--exclude-standard', '-z']
+  const { stdoutBytes } = await demand(repository, listing)
+  const lines = decodeNames(stdoutBytes)
+  const isUntracked = (line: string) => line.startsWith('? ')
+  const pathIn = (line: string) => line.slice('? '.length)
+  return {
+    ...diskFiles(repository.root, oddNamesIn(stdoutBytes)),
+    // one that is in conflict is listed once for each side
+    paths: [...new Set(lines.map(pathIn))],
+    untracked: lines.filter(isUntracked).map(pathIn),
+  }
 }
 
-/** What differs between a revision and another one, the index or the work tree. */
-export async function changedFiles(repository: Repository, base: string, head: Head): Promise<readonly FileChange[]> {
+/** The bytes of names that are not UTF-8 and so can't be asked for by their text. */
+function oddNamesIn(listing: Uint8Array): ReadonlyMap<string, Buffer> {
+  if (decodeWhole(listing) !== undefined) return new Map()
+  const names = splitAtNul(listing).map(line => line.subarray('? '.length))
+  return new Map(names.filter(name => decodeWhole(name) === undefined).map(name => [decodeName(name), name]))
+}
+
+/** What differs between a revision and another one, the index or the work tree with the files that git does not track. */
+export async function changedFiles(
+  repository: Repository,
+  base: string,
+  head: Head,
+  untracked: readonly string[] = [],
+): Promise<readonly FileChange[]> {
   const how = ['--raw', '-r', '-z', '--no-renames', '--no-ext-diff', '--no-textconv', '--ignore-submodules=all']
   const words =
     typeof head === 'object'
@@ -122,12 +149,7 @@ export async function changedFiles(repository: Repository, base: string, head: H
       : ['diff-index', ...how.filter(word => word !== '-r'), ...(head === 'index' ? ['--cached'] : []), base]
   const asked = head === 'work tree' ? await withoutFilters(repository) : repository
   const changes = readRawDiff((await demand(asked, [...words, '--'])).stdoutBytes)
-  if (head !== 'work tree') return changes
-  const untracked = await demand(repository, ['ls-files', '--others', '--exclude-standard', '-z'])
-  return [
-    ...changes,
-    ...splitAtNul(untracked.stdoutBytes).map(name => ({ path: decodeName(name), kind: 'added' as const })),
-  ]
+  return [...changes, ...untracked.map(path => ({ path, kind: 'added' as const }))]
 }
 
 /**
@@ -162,7 +184,7 @@ export async function filesHolding(
   const answer = await ask(repository, ['grep', ...how, ...patterns, ...where])
   if (answer.exitCode > 1) throw failed(answer, 'grep')
   const prefix = typeof head === 'object' ? `${head.revision}:` : ''
-  return splitAtNul(answer.stdoutBytes).map(name => decodeName(name).slice(prefix.length))
+  return decodeNames(answer.stdoutBytes).map(name => name.slice(prefix.length))
 }
 
 interface Entry {
@@ -279,23 +301,30 @@ async function readObjects(
 /** `MODE TYPE HASH\tPATH` or the like, each ended by NUL. */
 function entriesOf(listing: Uint8Array, head: RegExp): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
-  for (const line of splitAtNul(listing)) {
-    const [words = '', mode = '', hash = ''] = head.exec(line.toString('latin1', 0, line.indexOf('\t') + 1)) ?? []
-    entries.set(decodeName(line.subarray(words.length)), { mode, hash })
+  for (const line of decodeNames(listing)) {
+    const [words = '', mode = '', hash = ''] = head.exec(line) ?? []
+    entries.set(line.slice(words.length), { mode, hash })
   }
   return entries
 }
 
 /** `:MODE MODE HASH HASH STATUS`, NUL, path, NUL (git-diff-index(1), "Raw output format"). */
 function readRawDiff(output: Uint8Array): readonly FileChange[] {
-  const parts = splitAtNul(output)
+  const parts = decodeNames(output)
   const changes: FileChange[] = []
   for (let index = 0; index + 1 < parts.length; index += 2) {
-    const status = parts[index]?.toString('latin1').split(' ').at(-1)
-    const path = decodeName(parts[index + 1] ?? Buffer.alloc(0))
-    changes.push({ path, kind: status === 'A' ? 'added' : status === 'D' ? 'deleted' : 'modified' })
+    const status = parts[index]?.split(' ').at(-1)
+    changes.push({
+      path: parts[index + 1] ?? '',
+      kind: status === 'A' ? 'added' : status === 'D' ? 'deleted' : 'modified',
+    })
   }
   return changes
+}
+
+/** The lines of a listing, each ended by NUL, as text. Those of ten thousand names are decoded at once. */
+function decodeNames(listing: Uint8Array): readonly string[] {
+  return decodeWhole(listing)?.split('\0').slice(0, -1) ?? splitAtNul(listing).map(decodeName)
 }
 
 function splitAtNul(output: Uint8Array): readonly Buffer[] {
@@ -311,15 +340,20 @@ function splitAtNul(output: Uint8Array): readonly Buffer[] {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** Undefined for what is not UTF-8. */
+function decodeWhole(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
 /** A name as text; the bytes of one that is not UTF-8 as `\xE9`. */
 function decodeName(name: Uint8Array): string {
-  try {
-    return utf8.decode(name)
-  } catch {
-    const unit = (byte: number) =>
-      byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16).toUpperCase().padStart(2, '0')}`
-    return Array.from(name, unit).join('')
-  }
+  const unit = (byte: number) =>
+    byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  return decodeWhole(name) ?? Array.from(name, unit).join('')
 }
 
 async function emptyTree(repository: Repository): Promise<string> {

@@ -76,6 +76,12 @@ describe('a revision', () => {
     })
   })
 
+  test('of a tree, which has no history, is the tree', async () => {
+    const test = makeRepository()
+    test.commit({ a: '1' })
+    expect(await mergeBase(opened(test), 'HEAD^{tree}', 'HEAD')).toBe(test.git('rev-parse', 'HEAD^{tree}').trim())
+  })
+
   test('without a common commit is refused with a hint', async () => {
     const test = makeRepository()
     const main = test.commit({ a: '1' })
@@ -169,7 +175,9 @@ describe('what changed', () => {
     for (const each of heads) expect(await changedFiles(repository, base, each)).toEqual(expected)
     test.write({ untracked: '1', kept: '2' })
     expect(await changedFiles(repository, head, 'index')).toEqual([])
-    expect(await changedFiles(repository, head, 'work tree')).toEqual([
+    const { untracked } = await workTreeFiles(repository)
+    expect(untracked).toEqual(['untracked'])
+    expect(await changedFiles(repository, head, 'work tree', untracked)).toEqual([
       { path: 'kept', kind: 'modified' },
       { path: 'untracked', kind: 'added' },
     ])

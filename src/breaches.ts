@@ -56,7 +56,7 @@ export async function budgetsNow(
 export function byConfig(quoted: readonly QuotedManifest[]): ReadonlyMap<Config, readonly PayingJob[]> {
   const jobs = new Map<Config, readonly PayingJob[]>()
   for (const { config, fares } of quoted) {
-    const own = fares.map(fare => checkedJobOf(fare, config.team?.value, config.currency))
+    const own = fares.map(fare => checkedJobOf(fare, config))
     jobs.set(config, [...(jobs.get(config) ?? []), ...own])
   }
   return jobs

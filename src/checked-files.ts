@@ -169,7 +169,7 @@ async function priceFile(file: OpenFile, referred: readonly ReferredFiles[], che
     const past = await checking.pastOf(folderOf(path))
     const fare = fareOf(job, referred[index] ?? new Map(), checking.tables, config, checking.memory, past)
     findings.push(...(await checking.judge(fare, path, config, file.jobs.length)))
-    jobs.push(checkedJobOf(fare, config.team?.value, config.currency))
+    jobs.push(checkedJobOf(fare, config))
   }
   const remarks = config === undefined || jobs.length === 0 ? [] : config.ignored
   if (twin !== undefined && config !== undefined) {

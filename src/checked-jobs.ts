@@ -1,18 +1,20 @@
 import { describeGpus } from './candidates.ts'
 import { type CandidateLine, type CheckedJob, comparedUsd, type JobChange, moneyOf, timeOf } from './check-report.ts'
+import type { Config } from './config.ts'
 import { describePlace } from './errors.ts'
 import { canRun, type Fare, requestedQuotes } from './fare.ts'
 import { gpusAtOnce } from './gpus-in-use.ts'
 import { isSpot } from './prices/price-source.ts'
 import { isStoppedShort, type Quote } from './quote.ts'
 import { describeOffer } from './reporters/words.ts'
+import { tagOf } from './tags.ts'
 import type { Currency } from './units.ts'
 
 /** Candidates kept beside the job as written. */
 const mostOthers = 3
 
-/** What a gate keeps of a job; `team` where the manifest names none. */
-export function checkedJobOf(fare: Fare, team: string | undefined, currency: Currency): CheckedJob {
+/** What a gate keeps of a job. */
+export function checkedJobOf(fare: Fare, config: Config): CheckedJob {
   const { job, quotes, warnings } = fare
   const asWritten = dearest(requestedQuotes(fare))
   const runtime = asWritten?.runtime
@@ -20,14 +22,14 @@ export function checkedJobOf(fare: Fare, team: string | undefined, currency: Cur
     name: job.name,
     kind: job.kind,
     place: job.place,
-    team: job.declarations.team?.value ?? team,
+    team: tagOf('team', job, config),
     gpuCount: gpusAtOnce(job),
     gpus: asWritten === undefined ? '' : describeGpus(asWritten.candidate),
     basis: runtime?.basis,
     ...timeOf(runtime),
     gpuHours: asWritten?.gpuHours,
     ...moneyOf(asWritten),
-    candidates: linesOf(quotes, asWritten, currency),
+    candidates: linesOf(quotes, asWritten, config.currency),
     warnings: warnings.map(({ text, place }) =>
       place?.line === undefined ? text : `${describePlace({ file: place.file, line: place.line })}: ${text}`,
     ),

@@ -63,6 +63,7 @@ export const ConfigFile = z.strictObject({
   ignore: z.array(name).optional().describe('Globs of files that `gpufare check` passes over, from this file on'),
   team: name.optional(),
   'cost-center': name.optional(),
+  tags: z.record(name, name).optional().describe('Other tags of its jobs, such as project: apollo'),
   policies: z.array(PolicyRow).optional().describe('Limits and rules; `gpufare policy explain` lists them'),
   budgets: z.array(BudgetRow).optional(),
   exemptions: z.array(ExemptionRow).optional().describe('Rules that do not count for a while, and why'),

@@ -60,6 +60,7 @@ export interface Config {
   readonly askAboveUsd?: Sourced<number>
   readonly team?: Sourced<string>
   readonly costCenter?: Sourced<string>
+  readonly tags: Readonly<Record<string, string>>
   /** Whether the scheduler keeps the quote beside the job; it does where nothing is said. */
   readonly stamp?: Sourced<'on' | 'off'>
   /** Of all files together: a nearer file adds to the others' policies and takes none away. */
@@ -92,6 +93,7 @@ export const emptyConfig: Config = {
   providers: [],
   regions: [],
   currency: usDollars,
+  tags: {},
   policies: [],
   budgets: [],
   exemptions: [],
@@ -191,6 +193,7 @@ function configOf(file: ConfigFile, document: YamlDocument, path: string, truste
     ...(askAbove !== undefined && trusted && { askAboveUsd: from(askAbove / currency.perUsd, 'ask-above') }),
     ...(file.team !== undefined && { team: from(file.team, 'team') }),
     ...(file['cost-center'] !== undefined && { costCenter: from(file['cost-center'], 'cost-center') }),
+    tags: file.tags ?? {},
     ...(file.stamp !== undefined && { stamp: from(file.stamp, 'stamp') }),
     policies: (file.policies ?? []).map((policy, index) => policyOf(policy, row('policies', index))),
     budgets: (file.budgets ?? []).map((budget, index) => budgetOf(budget, row('budgets', index))),
@@ -314,6 +317,7 @@ function layOver(near: Config, far: Config): Config {
     providers: near.providers.length > 0 ? near.providers : far.providers,
     regions: near.regions.length > 0 ? near.regions : far.regions,
     currency: near.currency === usDollars ? far.currency : near.currency,
+    tags: { ...far.tags, ...near.tags },
     policies: [...near.policies, ...far.policies],
     budgets: [...near.budgets, ...far.budgets],
     exemptions: [...near.exemptions, ...far.exemptions],

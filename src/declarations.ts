@@ -37,6 +37,8 @@ export interface Declarations {
   readonly checkpointIntervalSeconds?: Sourced<number>
   readonly team?: Sourced<string>
   readonly costCenter?: Sourced<string>
+  /** Any others, by their names: `tag.project=apollo`. */
+  readonly tags?: Readonly<Record<string, string>>
   /** Candidates to consider, as written: `8xt4`, `l40s`. */
   readonly gpus?: Sourced<readonly string[]>
   /** Rules that the manifest says need not hold for it; whether they then need not, the policy decides. */
@@ -52,7 +54,7 @@ export interface DeclarationEntry {
 
 /** What a comment `#GPUFARE key=value` declares; nothing where the line is none. */
 export function declarationIn(line: string, place: Place): readonly DeclarationEntry[] {
-  const [, head = '', key, value = ''] = /^(#\s?GPUFARE\s+)([\w-]+)\s*=(.*)$/.exec(line) ?? []
+  const [, head = '', key, value = ''] = /^(#\s?GPUFARE\s+)([\w.-]+)\s*=(.*)$/.exec(line) ?? []
   return key === undefined ? [] : [{ key, value: value.trim(), place: { ...place, column: head.length + 1 } }]
 }
 
@@ -189,6 +191,9 @@ const KINDS = {
   exempt: exemptions,
 }
 
+/** `tag.project`: a tag of any name. */
+const TAG_PREFIX = 'tag.'
+
 /** The keys that may be declared, in the order README lists them. */
 export const DECLARATION_KEYS: readonly string[] = Object.keys(KINDS)
 
@@ -202,7 +207,7 @@ export function readDeclarations(entries: readonly DeclarationEntry[]): {
 } {
   const faults: Fault[] = []
   for (const { key, place } of entries) {
-    if (!DECLARATION_KEYS.includes(key)) faults.push(unknownKey(key, place))
+    if (!DECLARATION_KEYS.includes(key) && !isTag(key)) faults.push(unknownKey(key, place))
   }
   function last<T>(key: string, kind: Kind<T>): Sourced<T> | undefined {
     let read: Sourced<T> | undefined
@@ -223,7 +228,14 @@ export function readDeclarations(entries: readonly DeclarationEntry[]): {
       })
     return found.length > 0 ? found : undefined
   }
+  function tags(): Declarations['tags'] {
+    const keys = [...new Set(entries.map(({ key }) => key).filter(isTag))]
+    const read = keys.map(key => [key.slice(TAG_PREFIX.length), last(key, text)?.value] as const)
+    const said = read.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+    return said.length > 0 ? Object.fromEntries(said) : undefined
+  }
   const declarations = withoutAbsent({
+    tags: tags(),
     model: last('model', KINDS.model),
     params: last('params', KINDS.params),
     tokens: last('tokens', KINDS.tokens),
@@ -243,6 +255,10 @@ export function readDeclarations(entries: readonly DeclarationEntry[]): {
     exemptions: all('exempt', KINDS.exempt),
   })
   return { declarations, faults }
+}
+
+function isTag(key: string): boolean {
+  return key.startsWith(TAG_PREFIX) && key.length > TAG_PREFIX.length
 }
 
 function wrongValue(entry: DeclarationEntry, expected: string): Fault {

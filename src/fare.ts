@@ -48,7 +48,7 @@ export class QuoteMemory {
 
   recall(job: Job, workloads: readonly Workload[], config: Config, quote: () => QuotedCandidates): QuotedCandidates {
     const { file } = job.place
-    const asked = JSON.stringify([{ ...job, name: '', warnings: [] }, workloads, config.files])
+    const asked = JSON.stringify([{ ...job, name: '', labels: {}, warnings: [] }, workloads, config.files])
     // A NUL, which JSON spells out, stands for nothing else than the file.
     const name = JSON.stringify(file)
     const key = asked.replaceAll(name, '\0').replaceAll(`${name.slice(1, -1)}:`, '\0')

@@ -136,6 +136,8 @@ export interface Job {
   readonly gang?: Sourced<string>
   /** Account, namespace, QOS and so on: where the question says it goes. */
   readonly destination: Readonly<Record<string, string>>
+  /** Labels of a Kubernetes object, and Slurm's `wckey`: what its scheduler keeps of whom and what it is for. */
+  readonly labels?: Readonly<Record<string, string>>
   /** `#GPUFARE` lines or `gpufare.dev/` annotations. */
   readonly declarations: Declarations
   readonly warnings: readonly Warning[]

@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import { type Fare, requestedQuotes } from './fare.ts'
 import { fingerprintOf } from './runtimes/fingerprint.ts'
 import type { Basis, Range, RangedRuntime, Runtime } from './runtimes/runtime-model.ts'
+import { tagOf } from './tags.ts'
 
 /** A price that a quote was worked out with. */
 export interface RecordedRate {
@@ -94,8 +95,8 @@ const mostRates = 8
 export function quoteRecordOf(fare: Fare, occasion: Occasion): QuoteRecord {
   const { job, workloads } = fare
   const { key, at, user, digest, gpufareVersion, config, insteadOf } = occasion
-  const team = job.declarations.team?.value ?? config.team?.value
-  const costCenter = job.declarations.costCenter?.value ?? config.costCenter?.value
+  const team = tagOf('team', job, config)
+  const costCenter = tagOf('cost-center', job, config)
   const [workload, ...others] = workloads.filter(each => each.purpose === 'train' || each.purpose === 'infer')
   const only = others.length === 0 ? workload : undefined
   const resumes = workload?.checkpoint?.resumes?.value

@@ -16,7 +16,9 @@ const Where = z.strictObject({
   tag: z
     .record(name, name)
     .optional()
-    .describe('cost-center, or where the job goes: account, partition, namespace, queue, qos'),
+    .describe(
+      'cost-center or any other tag or label, or where the job goes: account, partition, namespace, queue, qos',
+    ),
 })
 const where = Where.optional().describe('The jobs it is about; all where left out')
 
@@ -58,7 +60,7 @@ export const PolicyRow = z.discriminatedUnion(
     z.strictObject({
       rule: z.literal('required-tags'),
       ...common,
-      tags: z.array(z.enum(['team', 'cost-center'])).min(1),
+      tags: z.array(name).min(1).describe('Such as team, cost-center, project'),
     }),
     z.strictObject({ rule: z.literal('required-time-limit'), ...common }),
     z

@@ -38,7 +38,7 @@ export interface Policy extends Said {
   readonly limitGpus?: number
   /** So many times the estimate. */
   readonly limitFactor?: number
-  readonly requiredTags: readonly ('team' | 'cost-center')[]
+  readonly requiredTags: readonly string[]
   readonly forbiddenGpus: readonly string[]
   readonly allowedGpus: readonly string[]
   readonly jobKinds: readonly JobKind[]

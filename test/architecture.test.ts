@@ -44,6 +44,7 @@ const line = [
   'command-lines',
   'serving-images',
   'job',
+  'tags',
   'sessions',
   'pipe',
   'manifest',

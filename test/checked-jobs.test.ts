@@ -5,7 +5,6 @@ import { quoteCandidate } from '../src/quote.ts'
 import { anotherCandidate } from '../src/rules/remedies.ts'
 import { subjectOf } from '../src/rules/subject.ts'
 import { sourced } from '../src/sourced.ts'
-import { usDollars } from '../src/units.ts'
 import { candidateOf, fareWith, gpuOf, hours, jobOf, machineOf, placementOf, pricesOf, roleOf } from './builders.ts'
 
 test('a candidate that the time limit stops before it is done is neither listed nor proposed, however little it then costs', () => {
@@ -22,7 +21,7 @@ test('a candidate that the time limit stops before it is done is neither listed 
     )
   // Stopped after 5 h the T4s cost $40; the A100s are done for $88, the L40S for $80.
   const fare = fareWith([quoteOn('a100', 4, { asRequested: true }), quoteOn('t4', 20), quoteOn('l40s', 4)], { job })
-  expect(checkedJobOf(fare, undefined, usDollars).candidates.map(({ gpus }) => gpus)).toEqual(['8x A100', '8x L40S'])
+  expect(checkedJobOf(fare, emptyConfig).candidates.map(({ gpus }) => gpus)).toEqual(['8x A100', '8x L40S'])
   const subject = subjectOf(fare, emptyConfig, { today: '2026-11-30' })
   expect(anotherCandidate(subject, quote => quote.candidate.placements[0]?.gpu.name === 't4')).toBeUndefined()
   expect(anotherCandidate(subject, () => true)).toBe('on 8x L40S it would cost about $80 in 4h00m')

@@ -66,6 +66,12 @@ describe('values', () => {
   })
 })
 
+test('tags have any name', () => {
+  const { declarations, faults } = read('tag.project=apollo', 'tag.app.team= core ', 'tag.project=gemini')
+  expect(faults).toEqual([])
+  expect(declarations.tags).toEqual({ project: 'gemini', 'app.team': 'core' })
+})
+
 describe('faults', () => {
   test.each<[line: string, message: RegExp]>([
     ['params=lots', /params=lots: expected a number of parameters/],
@@ -84,6 +90,8 @@ describe('faults', () => {
     ['runtime=4h on 0xa100', /such as 4h/],
     ['checkpoint-interval=never', /expected a duration/],
     ['team=', /expected some text/],
+    ['tag.project=', /expected some text/],
+    ['tag.=apollo', /not a key gpufare knows/],
     ['gpus=8x', /expected GPU types/],
     ['gpus=,', /expected GPU types/],
   ])('%s', (line, message) => {

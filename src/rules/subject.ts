@@ -10,6 +10,7 @@ import type { JobKind } from '../rulebook.ts'
 import type { Range } from '../runtimes/runtime-model.ts'
 import { findSession } from '../sessions.ts'
 import type { Origin } from '../sourced.ts'
+import { tagOf } from '../tags.ts'
 
 /** What a check knows beside the job. */
 export interface RuleContext {
@@ -39,7 +40,6 @@ export interface Subject {
   readonly money: Money
   readonly path: string
   readonly team: string | undefined
-  readonly costCenter: string | undefined
   readonly cluster: string | undefined
   readonly kinds: ReadonlySet<JobKind>
   /** Roles that hold GPUs. */
@@ -57,8 +57,7 @@ export function subjectOf(fare: Fare, config: Config, context: RuleContext): Sub
     context,
     money: moneyOf(fare),
     path: context.path ?? job.place.file,
-    team: job.declarations.team?.value ?? config.team?.value,
-    costCenter: job.declarations.costCenter?.value ?? config.costCenter?.value,
+    team: tagOf('team', job, config),
     cluster: clusterOf(job, config.clusters)?.name,
     kinds: new Set([
       ...workloads.map(({ purpose }) => purpose),

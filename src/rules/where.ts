@@ -1,5 +1,6 @@
 import { fitsGlob } from '../globs.ts'
 import type { Where } from '../rulebook.ts'
+import { tagOf } from '../tags.ts'
 import { isOn, type Subject } from './subject.ts'
 
 /** Whether a policy or an exemption is about this job. */
@@ -12,7 +13,7 @@ export function isAbout(where: Where, subject: Subject): boolean {
     holds(where.gpus, name =>
       asWritten.some(({ candidate }) => candidate.placements.some(placement => isOn(placement, name))),
     ) &&
-    Object.entries(where.tags).every(([name, value]) => tagOf(name, subject) === value)
+    Object.entries(where.tags).every(([name, value]) => saidOf(name, subject) === value)
   )
 }
 
@@ -20,9 +21,8 @@ function holds(names: readonly string[], isSo: (name: string) => boolean): boole
   return names.length === 0 || names.some(isSo)
 }
 
-function tagOf(name: string, { costCenter, team, fare: { job } }: Subject): string | undefined {
-  if (name === 'cost-center') return costCenter
-  return name === 'team' ? team : job.destination[name]
+function saidOf(name: string, { config, fare: { job } }: Subject): string | undefined {
+  return tagOf(name, job, config) ?? (Object.hasOwn(job.destination, name) ? job.destination[name] : undefined)
 }
 
 /** ` for team vision on cluster research`; empty where it is about all jobs. */

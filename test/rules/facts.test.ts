@@ -34,8 +34,14 @@ function script(options: string, body = 'srun python train.py'): Fare {
   return fareFrom(`#!/bin/bash\n#SBATCH ${options}\n${body}\n`)
 }
 
-function rulesIn(policy: Parameters<typeof findingsOf>[0], fare: Fare): readonly string[] {
-  return findingsOf(policy, fare, config).map(({ rule }) => rule)
+/** A pod that holds a GPU; `metadata` is a line of YAML. */
+function pod(metadata: string): Fare {
+  const container = '{name: main, image: a, resources: {limits: {nvidia.com/gpu: 1}}}'
+  return fareFrom(`apiVersion: v1\nkind: Pod\n${metadata}\nspec: {containers: [${container}]}\n`)
+}
+
+function rulesIn(policy: Parameters<typeof findingsOf>[0], fare: Fare, more = {}): readonly string[] {
+  return findingsOf(policy, fare, { ...config, ...more }).map(({ rule }) => rule)
 }
 
 describe('gpu-count', () => {
@@ -104,11 +110,40 @@ describe('required-tags', () => {
     const rows = { ...policy, tags: [...policy.tags] }
     expect(findingsOf(rows, script('-p h100 --gres=gpu:1\n#GPUFARE team=nlp'), config)).toMatchObject([
       {
-        message: 'nobody is named who pays for it: cost-center is missing',
+        message: 'what costs are told apart by is missing: cost-center',
         remedy: expect.stringContaining('#GPUFARE cost-center=NAME'),
       },
     ])
     expect(rulesIn(rows, script('-p h100 --gres=gpu:1\n#GPUFARE team=nlp\n#GPUFARE cost-center=7'))).toEqual([])
+  })
+
+  test('may be tags of any name: labels, a declaration, the configuration', () => {
+    const rows = { ...policy, tags: ['team', 'project', 'app.kubernetes.io/part-of'] }
+    const labelled = pod('metadata: {name: a, labels: {team: nlp, app.kubernetes.io/part-of: apollo}}')
+    expect(findingsOf(rows, labelled, config)).toMatchObject([
+      {
+        message: 'what costs are told apart by is missing: project',
+        remedy: 'the label project, or project in gpufare.yaml, would pass',
+      },
+    ])
+    expect(rulesIn(rows, labelled, { tags: { project: 'apollo' } })).toEqual([])
+    const declared = script('-p h100 --gres=gpu:1\n#GPUFARE team=nlp\n#GPUFARE tag.project=apollo')
+    expect(findingsOf(rows, declared, config)).toMatchObject([
+      { remedy: expect.stringContaining('#GPUFARE tag.app.kubernetes.io/part-of=NAME') },
+    ])
+  })
+
+  test('that a policy is about are found wherever they are said', () => {
+    const rows = { rule: 'required-time-limit', where: { tag: { project: 'apollo' } } } as const
+    const annotated = 'metadata: {name: a, annotations: {gpufare.dev/tag.project: apollo}}'
+    expect(rulesIn(rows, pod('metadata: {name: a, labels: {project: apollo}}'))).toEqual(['required-time-limit'])
+    expect(rulesIn(rows, pod(annotated))).toEqual(['required-time-limit'])
+    expect(rulesIn(rows, pod('metadata: {name: a, labels: {project: gemini}}'))).toEqual([])
+  })
+
+  test('keyed like an object of the language are just missing', () => {
+    const rows = { ...policy, tags: ['constructor'] }
+    expect(rulesIn(rows, script('-p h100 --gres=gpu:1'))).toEqual(['required-tags'])
   })
 })
 

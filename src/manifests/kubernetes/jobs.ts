@@ -59,6 +59,7 @@ export function readJob(
       ...(endsWhenIdle(metadata.value, roles) && { endsWhenIdle: true }),
       ...(gang !== undefined && { gang }),
       destination: destinationOf(metadata.value, placing),
+      ...(metadata.value.labels !== undefined && { labels: shownLabels(metadata.value.labels) }),
       declarations: declared.declarations,
       warnings: jobWarnings(object, kind, { roles, placing, gang, deadline: limit, endless }),
     },
@@ -126,6 +127,10 @@ function endsWhenIdle({ annotations = {} }: Metadata, roles: readonly RoleReadin
 function destinationOf(metadata: Metadata, { queue, priority }: Placing): Readonly<Record<string, string>> {
   const said = withoutAbsent({ namespace: metadata.namespace, queue: queue?.value, priority: priority?.value })
   return Object.fromEntries(Object.entries(said).map(([key, value]) => [key, showText(value)]))
+}
+
+function shownLabels(labels: NonNullable<Metadata['labels']>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [showText(name), showText(value)]))
 }
 
 type Range = NonNullable<Role['replicaRange']>

@@ -61,6 +61,7 @@ export function readBatchJob(manifest: Manifest): Job {
     roles: roles.map(role => inferGpus(role, reading)),
     endless: false,
     destination: destinationOf(reading.components),
+    ...labelsOf(reading.components),
     declarations: declared.declarations,
     ...(commands.sources.length > 0 && { sources: commands.sources }),
     warnings: [
@@ -341,6 +342,12 @@ export function jobName(manifest: Manifest, settings: Settings, wrapped: boolean
   if (given !== undefined) return given
   if (wrapped) return 'wrap'
   return manifest.path === '-' ? 'sbatch' : (manifest.path.split('/').at(-1) ?? manifest.path)
+}
+
+/** `--wckey`, by which accounting tells apart what jobs are for. */
+function labelsOf(components: readonly Settings[]): Pick<Job, 'labels'> {
+  const wckey = components.find(settings => settings.has('wckey'))?.get('wckey')?.value
+  return wckey === undefined ? {} : { labels: { wckey } }
 }
 
 function destinationOf(components: readonly Settings[]): Readonly<Record<string, string>> {

@@ -14,7 +14,7 @@ import type * as z from 'zod'
 import { type Fault, InputError, type Place } from './errors.ts'
 import { nearestWord } from './word-list.ts'
 import { bareWordOfCore, bareWordOfKubectl } from './yaml/bare-words.ts'
-import { quote, syntaxFaults } from './yaml/faults.ts'
+import { quote, type SyntaxProblem, syntaxFaults } from './yaml/faults.ts'
 import { LineIndex } from './yaml/line-index.ts'
 
 /**
@@ -100,6 +100,7 @@ function parseText(text: string, lines: LineIndex, dialect: Dialect): Document.P
       prettyErrors: false,
       logLevel: 'silent',
     })
+    stopAtErrors(composer, lines)
     const list = [...composer.compose(parserOf(dialect).parse(text))]
     const faults = list.flatMap(document => syntaxFaults(document.errors, lines))
     if (faults.length > 0) throw new InputError(faults)
@@ -112,6 +113,26 @@ function parseText(text: string, lines: LineIndex, dialect: Dialect): Document.P
   } finally {
     Error.stackTraceLimit = stackTraceLimit
   }
+}
+
+/** Errors of one document after which the others say nothing new. */
+const mostErrors = 1_000
+
+/** What of the composer below keeps errors. */
+interface ErrorKeeper {
+  readonly errors: readonly SyntaxProblem[]
+  onError(...error: readonly unknown[]): void
+}
+
+/** A text that is no YAML may hold as many errors as characters, each of which takes memory: `yaml` has no option to stop. */
+function stopAtErrors(composer: Composer, lines: LineIndex): void {
+  const keep: ErrorKeeper['onError'] = Reflect.get(composer, 'onError')
+  const onError: ErrorKeeper['onError'] = (...error) => {
+    keep(...error)
+    const errors: ErrorKeeper['errors'] = Reflect.get(composer, 'errors')
+    if (errors.length > mostErrors) throw new InputError(syntaxFaults(errors, lines))
+  }
+  Reflect.set(composer, 'onError', onError)
 }
 
 /** What of the lexer below reads quoted texts. */

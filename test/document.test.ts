@@ -202,10 +202,9 @@ describe('anchors and merge keys', () => {
 
 describe('malformed text', () => {
   test('with more errors than anybody reads is given up, at the place of the first', () => {
-    const started = process.memoryUsage().heapUsed
     const said = faultsOf(() => read(`a:\n  b: {c:\\\n${'\\\n'.repeat(300_000)}`))
-    expect(said).toMatch(/^job\.yaml:3:1: not valid YAML: a bracket is not closed[^\n]*$/)
-    expect(process.memoryUsage().heapUsed - started).toBeLessThan(300e6)
+    expect(said).toMatch(/^job\.yaml:3:1 +not valid YAML: a bracket is not closed[^\n]*$/)
+    expect(faultsOf(() => read(`a:\n${'\tb: 1\n'.repeat(5_000)}`)).split('\n').length).toBeLessThanOrEqual(1_001)
   })
 
   test.each([

@@ -226,7 +226,8 @@ function replaceOne(pattern: RegExp, replacement: (random: Random) => string): M
 /** None where a mutation before this one nested the text too deeply. */
 function documentsIn(text: string): readonly Document[] {
   try {
-    const documents = parseAllDocuments(text, { logLevel: 'silent' })
+    // Pretty errors cut a line out of the text for each: of a text that is no YAML there are as many as characters.
+    const documents = parseAllDocuments(text, { logLevel: 'silent', prettyErrors: false })
     return Array.isArray(documents) ? documents : []
   } catch (error) {
     if (error instanceof RangeError) return []

@@ -42,6 +42,7 @@ const lateModules: Readonly<Record<string, string>> = {
   sqlite: 'sql.js/dist/sql-wasm-inline.js',
   'accounting-schema': join(root, 'src/accounting/schema.ts'),
   'kubernetes-objects-schema': join(root, 'src/accounting/kubernetes-schema.ts'),
+  'kept-logs': join(root, 'src/kept-logs.ts'),
   'kept-runs': join(root, 'src/accounting/kept.ts'),
   'past-corrections': join(root, 'src/past-corrections.ts'),
   'past-runs': join(root, 'src/past-runs.ts'),

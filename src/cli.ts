@@ -348,10 +348,13 @@ function learnCommand(command: Command, actions: Actions): void {
   command
     .summary('read logs of earlier runs: how far, how fast, how it ended')
     .description(
-      'Reads the output of earlier jobs (training, simulation, serving) and prints what it tells: steps done and planned, the steady time of a step, throughput of the job, time left, memory, and how it ended. What a log does not tell is left out, never guessed.',
+      'Reads the output of earlier jobs (training, simulation, serving) and prints what it tells: steps done and planned, the steady time of a step, throughput of the job, time left, memory, and how it ended. What a log does not tell is left out, never guessed. It is kept: `estimate` and `submit` of a script that writes to the same files, or of a job of the name told, go by it, even once the log is gone.',
     )
-    .argument('<log...>', 'log files, and folders of them')
-    .option('--dry-run', 'print only, as it does without: nothing is kept yet')
+    .argument('[log...]', 'log files, and folders of them')
+    .option('--dry-run', 'print only, and keep nothing')
+    .option('--job <name>', 'the job that wrote them: those of this name, digits aside, are quoted by them')
+    .option('--list', 'print what is kept, of these logs or of all')
+    .option('--forget', 'drop what is kept, of these logs or of all')
     .addOption(
       new Option('--format <format>', 'how to print it').choices(['table', 'json'] as const).default('table' as const),
     )
@@ -359,9 +362,10 @@ function learnCommand(command: Command, actions: Actions): void {
     .addHelpText(
       'after',
       examples([
-        'gpufare learn --dry-run slurm-4711.out',
-        'gpufare learn --dry-run logs/',
+        'gpufare learn logs/',
+        'gpufare learn --job bert-finetune finetune.log     # of kubectl logs, for example',
         'gpufare learn --dry-run --format json train.log',
+        'gpufare learn --forget',
       ]),
     )
     .action(actions.learn)

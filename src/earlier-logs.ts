@@ -1,13 +1,15 @@
-import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { GpufareError } from './errors.ts'
 import { isWithin } from './file-source.ts'
+import { isTelling, maskedName } from './history/names.ts'
 import type { Job } from './job.ts'
 import { findLogs, readLog } from './log-files.ts'
 import { type Manifest, manifestOf, wrapPath } from './manifest.ts'
 import { type OutputPattern, outputPatterns } from './manifests/slurm/output-files.ts'
 import { findRoot } from './referred-files.ts'
 import type { EarlierLog } from './runtimes/earlier-log.ts'
+import { statePath } from './state-files.ts'
 import { countOf } from './units.ts'
 
 /** The newest runs whose logs are read: older ones hardly change what is known of the next. */
@@ -34,6 +36,7 @@ export async function findEarlierLogs(
   manifest: Manifest,
   jobs: readonly Job[],
   folder: string,
+  environment: Readonly<Record<string, string | undefined>>,
   { log: named = [], probeLog }: { readonly log?: readonly string[]; readonly probeLog?: string },
 ): Promise<readonly EarlierLog[]> {
   const [job, ...others] = jobs
@@ -42,33 +45,85 @@ export async function findEarlierLogs(
   if (job === undefined || others.length > 0) return []
   if (probeLog !== undefined) return (await readRuns([[probeLog]])).map(log => ({ ...log, isProbe: true }))
   if (named.length > 0) return readRuns(findLogs(named).map(path => [path]))
-  if (job.scheduler !== 'slurm') return []
-  const patterns = outputPatterns(manifest)
+  const patterns = job.scheduler === 'slurm' ? outputPatterns(manifest) : []
+  const script: Script = { manifest, job, patterns, folder }
+  const there = findRunsThere(script)
+  const read = there.length === 0 ? [] : await readRuns(there, ownWords(script))
+  const kept = await keptLogsOf(script, environment, new Set(there.flat()))
+  return [...read, ...kept].sort((a, b) => b.writtenSeconds - a.writtenSeconds).slice(0, mostRuns)
+}
+
+/** A script, and where its output goes. */
+interface Script {
+  readonly manifest: Manifest
+  readonly job: Job
+  readonly patterns: readonly OutputPattern[]
+  readonly folder: string
+}
+
+/** The newest runs whose logs lie where the script writes them, each with the paths of its files. */
+function findRunsThere({ patterns, folder }: Script): readonly (readonly string[])[] {
   const runs = new Map<string, Found[]>()
   for (const found of patterns.flatMap(pattern => findFitting(pattern, folder))) {
     const run = runs.get(found.run)
     if (run === undefined) runs.set(found.run, [found])
     else if (run.every(({ path }) => path !== found.path)) run.push(found)
   }
-  if (runs.size === 0) return []
   const newest = [...runs.values()].sort((a, b) => writtenAt(b) - writtenAt(a)).slice(0, mostRuns)
-  const words = ownWords(manifest, job, patterns, folder)
-  return readRuns(
-    newest.map(files => files.map(({ path }) => path)),
-    words,
+  return newest.map(files => files.map(({ path }) => path))
+}
+
+/**
+ * Logs that were learnt from and are not there any more, or lie elsewhere: of jobs of the same name, and those that the script wrote
+ * unless other scripts write to the same files.
+ */
+async function keptLogsOf(
+  script: Script,
+  environment: Readonly<Record<string, string | undefined>>,
+  read: ReadonlySet<string>,
+): Promise<readonly EarlierLog[]> {
+  const file = statePath(environment, 'logs.jsonl')
+  if (file === undefined || !existsSync(file)) return []
+  const { job, patterns, folder } = script
+  const { readKeptLogs } = await import('./kept-logs.ts')
+  const kept = readKeptLogs(file).filter(({ path }) => !read.has(path))
+  const name = isTelling(job.name) ? maskedName(job.name) : undefined
+  const ofName = kept.filter(({ jobName }) => jobName !== undefined && maskedName(jobName) === name)
+  const fitting = kept.filter(
+    ({ jobName, path }) => jobName === undefined && patterns.some(pattern => fits(pattern, folder, path)),
   )
+  const written = fitting.length > 0 && ownWords(script) === undefined ? fitting : []
+  return [...ofName, ...written].map(({ path, ...log }) => ({ ...log, file: `${shownPath(path)} (kept)` }))
+}
+
+/** Whether a script writes to a path. */
+function fits(pattern: OutputPattern, folder: string, path: string): boolean {
+  return startsOf(pattern, folder).some(start => {
+    const names = relative(start, path).split('/')
+    const parts = pattern.parts.filter(part => part !== '' && part !== '.')
+    return (
+      names.length === parts.length &&
+      parts.every((part, index) => (typeof part === 'string' ? part === names[index] : part.test(names[index] ?? '')))
+    )
+  })
+}
+
+/** Folders that a pattern starts from: the one that sbatch is told to change to, else the manifest's own and the current one. */
+function startsOf({ parts, folder: told }: OutputPattern, folder: string): readonly string[] {
+  const starts = parts[0] === '' ? ['/'] : told === undefined ? [folder, '.'] : [resolve(folder, told)]
+  return [...new Set(starts.map(start => resolve(start)))]
 }
 
 function writtenAt(files: readonly Found[]): number {
   return Math.max(...files.map(({ stats }) => stats.mtimeMs))
 }
 
-/** Files of a pattern, below the folder that sbatch is told to change to, the manifest's own and the current one. */
-function findFitting({ parts, folder: told }: OutputPattern, folder: string): readonly Found[] {
+/** Files of a pattern, below the folders that it starts from. */
+function findFitting(pattern: OutputPattern, folder: string): readonly Found[] {
+  const { parts } = pattern
   const root = findRoot(folder)
   const isAbsolute = parts[0] === ''
-  const starts = isAbsolute ? ['/'] : told === undefined ? [folder, '.'] : [resolve(folder, told)]
-  const places = [...new Set(starts.map(start => resolve(start)))].map(path => ({ path, run: '', job: 0 }))
+  const places = startsOf(pattern, folder).map(path => ({ path, run: '', job: 0 }))
   let reached = places.filter(({ path }) => isAbsolute || isInside(root, path))
   parts.forEach((part, index) => {
     const isLast = index === parts.length - 1
@@ -123,12 +178,7 @@ function entriesOf(folder: string): readonly Dirent[] {
  * Words by which a log shows that it is of this script, where scripts beside it write to files of the same names; undefined where none
  * does.
  */
-function ownWords(
-  manifest: Manifest,
-  job: Job,
-  patterns: readonly OutputPattern[],
-  folder: string,
-): readonly string[] | undefined {
+function ownWords({ manifest, job, patterns, folder }: Script): readonly string[] | undefined {
   const own = new Set(patterns.map(describePattern))
   const neighbours = entriesOf(folder)
     .filter(entry => entry.isFile() && entry.name !== basename(manifest.path) && !/\.(?:out|err|log)$/.test(entry.name))
@@ -165,11 +215,15 @@ async function readRuns(
   const { readEarlierRun } = await import('./logs/earlier-run.ts')
   return runs.flatMap(paths => {
     const files = paths.map(path => ({
-      name: relative('.', path).startsWith('..') ? path : relative('.', path),
+      name: shownPath(path),
       bytes: readLog(path, false),
     }))
     const run = readEarlierRun(files, words)
     const writtenSeconds = Math.max(...paths.map(path => statSync(path).mtimeMs)) / 1_000
     return run === undefined ? [] : [{ ...run, writtenSeconds }]
   })
+}
+
+function shownPath(path: string): string {
+  return relative('.', path).startsWith('..') ? path : relative('.', path)
 }

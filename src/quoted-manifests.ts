@@ -72,7 +72,8 @@ export async function quoteManifests(
       const folder = folderOf(manifest)
       const jobs = readJobsWithFiles(manifest, folder)
       const found = jobs.map(([job]) => job)
-      const logs = options.history === false ? [] : await findEarlierLogs(manifest, found, folder, options)
+      const { environment } = terminal
+      const logs = options.history === false ? [] : await findEarlierLogs(manifest, found, folder, environment, options)
       const past = { ...(await pastOf(folder, found)), ...(logs.length > 0 && { logs }) }
       quoted.push(quote(manifest, jobs, await configFor(folder), tables, past, memory))
     } catch (error) {

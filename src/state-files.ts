@@ -8,7 +8,7 @@ const attempts = 3
 /** `$XDG_STATE_HOME/gpufare/NAME` (XDG Base Directory Specification); undefined where there is no home folder. */
 export function statePath(
   environment: Readonly<Record<string, string | undefined>>,
-  name: 'ledger.jsonl' | 'learnt.jsonl' | 'ended.jsonl',
+  name: 'ledger.jsonl' | 'learnt.jsonl' | 'ended.jsonl' | 'logs.jsonl',
 ): string | undefined {
   const { XDG_STATE_HOME: state, HOME: home } = environment
   const folder = state || (home ? join(home, '.local/state') : undefined)

@@ -1,10 +1,12 @@
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { learn } from '../src/commands/learn.ts'
 import type { Fare } from '../src/fare.ts'
 import { quoteManifests } from '../src/quoted-manifests.ts'
 import type { Runtime } from '../src/runtimes/runtime-model.ts'
-import { processTerminal } from '../src/terminal.ts'
+import { describeTerminal, processTerminal } from '../src/terminal.ts'
 import { makeFolder } from './folders.ts'
 
 /** A log of a loop that reports every hundredth step, at 2 s a step, from 10:00 on. */
@@ -28,11 +30,16 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
 const head = '#!/bin/bash\n#SBATCH --gres=gpu:v100-32gb:1\n#SBATCH --time=2:00:00\n'
 const script = `${head}python train.py\n`
 
-async function fareOf(folder: string, options: { log?: string[]; history?: boolean } = {}): Promise<Fare> {
+async function fareOf(
+  folder: string,
+  options: { log?: string[]; history?: boolean } = {},
+  environment = {},
+  manifest = 'train.sbatch',
+): Promise<Fare> {
   // No PATH: Slurm's accounting is not asked.
-  const terminal = { ...processTerminal(false), environment: {} }
+  const terminal = { ...processTerminal(false), environment }
   const nothing = { schedulerArguments: [], scriptArguments: [] }
-  const [quoted] = await quoteManifests([join(folder, 'train.sbatch')], options, nothing, terminal)
+  const [quoted] = await quoteManifests([join(folder, manifest)], options, nothing, terminal)
   const fare = quoted?.fares[0]
   if (fare === undefined) throw new Error('no job')
   return fare
@@ -160,5 +167,60 @@ describe('a log of other GPUs or other work', () => {
     expect(runtime).toMatchObject({ basis: 'history' })
     if (runtime?.basis !== 'history') return
     expect(runtime.seconds.p50).toBeCloseTo(6_000, -2)
+  })
+})
+
+describe('logs that were learnt from', () => {
+  const object = `apiVersion: batch/v1
+kind: Job
+metadata: {name: sft-2}
+spec:
+  template:
+    spec:
+      containers: [{name: main, image: a, command: [python, train.py], resources: {limits: {nvidia.com/gpu: 1}}}]
+      nodeSelector: {nvidia.com/gpu.product: Tesla-V100-SXM2-32GB}
+      restartPolicy: Never
+`
+
+  /** Learns from a log, takes it away, and quotes. */
+  async function quotedAfter(
+    files: Readonly<Record<string, string>>,
+    learnt: string,
+    { job, manifest, ...options }: { job?: string; manifest?: string; history?: boolean } = {},
+  ): Promise<Runtime | undefined> {
+    const folder = makeFolder()
+    write(folder, files)
+    const environment = { XDG_STATE_HOME: makeFolder() }
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+    const told = { format: 'table', color: false, ...(job !== undefined && { job }) } as const
+    await learn([join(folder, learnt)], told, describeTerminal(streams, environment))
+    rmSync(join(folder, learnt))
+    return (await fareOf(folder, options, environment, manifest)).quotes[0]?.runtime
+  }
+
+  it('are those of a script that wrote there, though they are gone', async () => {
+    const runtime = await quotedAfter(
+      { 'train.sbatch': script, 'slurm-4711.out': logOf(1_000, 1_000) },
+      'slurm-4711.out',
+    )
+    expect(runtime).toMatchObject({
+      basis: 'history',
+      logs: [{ file: expect.stringMatching(/slurm-4711\.out \(kept\)$/) }],
+    })
+    if (runtime?.basis === 'history') expect(runtime.seconds.p50).toBeCloseTo(2_000, -1)
+  })
+
+  it('count for nothing where another script may have written them, or where history is turned off', async () => {
+    const files = { 'train.sbatch': script, 'slurm-4711.out': logOf(1_000, 1_000) }
+    expect(await quotedAfter({ ...files, 'other.sbatch': script }, 'slurm-4711.out')).toMatchObject({ basis: 'limit' })
+    expect(await quotedAfter(files, 'slurm-4711.out', { history: false })).toMatchObject({ basis: 'limit' })
+  })
+
+  it('are those of the job that they are said to be of, on Kubernetes as well', async () => {
+    const files = { 'job.yaml': object, 'old.txt': logOf(1_000, 1_000) }
+    const manifest = 'job.yaml'
+    expect(await quotedAfter(files, 'old.txt', { job: 'sft-1', manifest })).toMatchObject({ basis: 'history' })
+    expect(await quotedAfter(files, 'old.txt', { job: 'dpo-1', manifest })).toBeUndefined()
+    expect(await quotedAfter(files, 'old.txt', { manifest })).toBeUndefined()
   })
 })

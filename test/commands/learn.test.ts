@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { type LearnOptions, learn } from '../../src/commands/learn.ts'
@@ -10,15 +10,16 @@ import { linesOf } from '../logs/log-text.ts'
 
 const log = linesOf(1, 12, 1, epoch => `Epoch ${epoch}/20 - loss: 0.5 - time: 12.0s`)
 
-async function learnFrom(names: readonly string[], options: Partial<LearnOptions> = {}) {
+async function learnFrom(names: readonly string[], options: Partial<LearnOptions> = {}, state?: string) {
   const shown = { stdout: '', stderr: '' }
   const stream = (name: 'stdout' | 'stderr') =>
     new PassThrough().on('data', chunk => {
       shown[name] += chunk
     })
   const streams = { stdin: new PassThrough(), stdout: stream('stdout'), stderr: stream('stderr') }
-  const terminal = describeTerminal(streams, { NO_COLOR: '1' })
-  const exitCode = await learn(names, { format: 'table', color: false, dryRun: true, ...options }, terminal)
+  const terminal = describeTerminal(streams, { NO_COLOR: '1', XDG_STATE_HOME: state ?? '' })
+  const how = state === undefined ? { dryRun: true as const } : {}
+  const exitCode = await learn(names, { format: 'table', color: false, ...how, ...options }, terminal)
   return { exitCode, ...shown }
 }
 
@@ -64,18 +65,53 @@ describe('gpufare learn', () => {
     expect(read?.warnings.map(({ code }) => code)).toContain('truncated')
   })
 
-  test('without --dry-run it says that nothing is kept', async () => {
+  test('where there is no home folder that is said once it was printed', async () => {
     const file = join(makeFolder(), 'train.log')
     writeFileSync(file, log)
-    const folder = learn(
-      [file],
-      { format: 'json', color: false },
-      describeTerminal({ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }, {}),
-    )
-    expect(await folder).toBe(0)
+    await expect(learnFrom([file], {}, '')).rejects.toThrow(/no home folder/)
   })
 
   test('a file that is not there is named', async () => {
     await expect(learnFrom(['/nowhere/train.log'])).rejects.toThrow('/nowhere/train.log is not there')
+  })
+})
+
+describe('what is learnt', () => {
+  const line = 'gpufare/logs.jsonl'
+
+  test('is kept once, shown by --list, and dropped by --forget', async () => {
+    const state = makeFolder()
+    const file = join(makeFolder(), 'train.log')
+    writeFileSync(file, log)
+    const first = await learnFrom([file], {}, state)
+    expect(first.stderr).toBe('gpufare: kept what 1 log tells: scripts that write to the same files are quoted by it\n')
+    expect((await learnFrom([file], {}, state)).stderr).toBe('gpufare: 1 log was known\n')
+    expect(readFileSync(join(state, line), 'utf8').split('\n')).toHaveLength(2)
+    rmSync(file)
+    const { stdout } = await learnFrom([], { list: true }, state)
+    expect(stdout).toBe(first.stdout)
+    expect((await learnFrom([], { list: true, format: 'json' }, state)).stdout).toContain('"secondsPerStep"')
+    expect((await learnFrom([dirname(file)], { forget: true }, state)).stderr).toBe('gpufare: 1 log forgotten\n')
+    expect((await learnFrom([], { list: true }, state)).stdout).toBe('')
+  })
+
+  test('is not what tells no time', async () => {
+    const state = makeFolder()
+    const file = join(makeFolder(), 'train.log')
+    writeFileSync(file, 'loading data\nloss 2.5\n')
+    expect((await learnFrom([file], {}, state)).stderr).toBe('gpufare: 1 log tells no time and is not kept\n')
+    expect(existsSync(join(state, line))).toBe(false)
+  })
+
+  test('stays away where it is only printed', async () => {
+    const state = makeFolder()
+    const file = join(makeFolder(), 'train.log')
+    writeFileSync(file, log)
+    await learnFrom([file], { dryRun: true }, state)
+    expect(existsSync(join(state, line))).toBe(false)
+  })
+
+  test('needs a log to be named', async () => {
+    await expect(learnFrom([], {}, makeFolder())).rejects.toMatchObject({ exitCode: 2, message: 'no log is named' })
   })
 })

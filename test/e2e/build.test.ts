@@ -45,6 +45,7 @@ test.each([
   ['config-schema', ['zod']],
   ['csv', []],
   ['html', []],
+  ['kept-logs', ['zod']],
   ['kubernetes-schema', ['zod']],
   ['markdown', []],
   ['past-corrections', ['zod']],

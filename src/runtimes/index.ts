@@ -27,6 +27,7 @@ export function predictRuntime(
   tables: RuntimeTables,
 ): Runtime | undefined {
   const estimates: RangedRuntime[] = []
+  const byRuns = new Set<RangedRuntime>()
   const corrected = (estimate: RangedRuntime) =>
     past.corrections?.correct(estimate, job, workloads, candidate) ?? estimate
   for (const runtimeModel of runtimeModels) {
@@ -34,9 +35,12 @@ export function predictRuntime(
     const runtime = runtimeModel.predict(job, workloads, candidate, past, tables)
     if (runtime?.basis === 'limit') return runtime
     if (runtime?.basis === 'declared') return corrected(runtime)
-    if (runtime !== undefined && runtime.seconds.p90 < beyondReason) estimates.push(runtime)
+    if (runtime === undefined || runtime.seconds.p90 >= beyondReason) continue
+    estimates.push(runtime)
+    // What the accounting and the logs tell is of the same runs.
+    if (runtimeModel === history || runtimeModel === historyOfLogs) byRuns.add(runtime)
   }
   const [only, ...others] = estimates
   // What is weighed against earlier runs goes by them already.
-  return only !== undefined && others.length === 0 ? corrected(only) : weighTogether(estimates)
+  return only !== undefined && others.length === 0 ? corrected(only) : weighTogether(estimates, byRuns)
 }

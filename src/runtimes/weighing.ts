@@ -4,13 +4,21 @@ import { type Evidence, type RangedRuntime, rangeAround, type Working } from './
 
 /**
  * One runtime of several: their logarithms averaged with the inverse of their variances as weights. Where they lie further apart than their
- * ranges allow, the range is as much wider (Birge 1932; as the Particle Data Group does). The basis is that which weighs most.
+ * ranges allow, the range is as much wider (Birge 1932; as the Particle Data Group does). The basis is that which weighs most. Those in
+ * `same` go by the same runs: together they weigh as much as one, since the second tells little that the first does not.
  */
-export function weighTogether(estimates: readonly RangedRuntime[]): RangedRuntime | undefined {
+export function weighTogether(
+  estimates: readonly RangedRuntime[],
+  same: ReadonlySet<RangedRuntime> = new Set(),
+): RangedRuntime | undefined {
   if (estimates.length < 2) return estimates[0]
   // A range that a time limit cuts looks surer than it is.
   const runtimes = estimates.map(each => ({ ...each, seconds: each.unlimitedSeconds ?? each.seconds }))
-  const precisions = runtimes.map(({ seconds }) => 1 / sigmaOf(seconds) ** 2)
+  const precisions = runtimes.map(({ seconds }, index) => {
+    const estimate = estimates[index]
+    const tellers = estimate !== undefined && same.has(estimate) ? same.size : 1
+    return 1 / sigmaOf(seconds) ** 2 / tellers
+  })
   const total = precisions.reduce((sum, each) => sum + each, 0)
   const mean = runtimes.reduce(
     (sum, { seconds }, index) => sum + ((precisions[index] ?? 0) / total) * Math.log(seconds.p50),

@@ -118,9 +118,11 @@ function forecastOf(job: Job, group: Group, asker: Asker, source: string): PastF
     narrow: unlimitedSeconds.p90 <= 2 * unlimitedSeconds.p10,
     ...(limitSeconds !== undefined && forecast.limitChance !== undefined && { limitChance: forecast.limitChance }),
     endings: endingsOf(group.runs),
-    runs: group.completed,
-    lastEndSeconds: group.runs.at(-1)?.endSeconds ?? group.latest.endSeconds,
-    source,
+    completed: {
+      count: group.completed,
+      lastEndSeconds: group.runs.at(-1)?.endSeconds ?? group.latest.endSeconds,
+      source,
+    },
   }
 }
 

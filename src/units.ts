@@ -21,10 +21,18 @@ export interface Currency {
 
 export const usDollars: Currency = { code: 'USD', perUsd: 1 }
 
-/** `40s`, `45m`, `2h10m`, `3d04h`: the two largest units that matter for an estimate. */
+/** Durations below this are told to the second. */
+const secondsToTheSecond = 10 * secondsPerMinute
+
+/** `40s`, `1m13s`, `45m`, `2h10m`, `3d04h`: the two largest units that matter for an estimate. */
 export function formatDuration(seconds: number): string {
   assertNumber(seconds)
-  if (Math.round(seconds) < secondsPerMinute) return `${Math.round(seconds)}s`
+  const whole = Math.round(seconds)
+  if (whole < secondsPerMinute) return `${whole}s`
+  // Of a job of minutes half a minute more is a third more money.
+  if (whole < secondsToTheSecond && whole % secondsPerMinute > 0) {
+    return `${Math.floor(whole / secondsPerMinute)}m${twoDigits(whole % secondsPerMinute)}s`
+  }
   const minutes = Math.round(seconds / secondsPerMinute)
   if (minutes < 60) return `${minutes}m`
   if (minutes < 24 * 60) return `${Math.floor(minutes / 60)}h${twoDigits(minutes % 60)}m`
@@ -49,6 +57,11 @@ export function parseDuration(text: string): number | undefined {
     seconds += Number(amount) * (secondsPerUnit[unit] ?? Number.NaN)
   }
   return seconds
+}
+
+/** The day of a moment in UTC, ISO 8601: `2026-12-31`. */
+export function dayOf(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().slice(0, 10)
 }
 
 /** Whether a text is a day of the calendar, ISO 8601: `2026-12-31`. */

@@ -57,7 +57,7 @@ describe('the runs that a repository keeps', () => {
     ['with a comma in the name of another', [...several, run(5, 'a, "b"')]],
   ])('are found by the name, %s', async (_, runs) => {
     const { runs: past } = await find(repositoryWith(writeRunsCsv(runs)))
-    expect(past?.forecast(job, '', 1, true)).toMatchObject({ runs: 4, narrow: true })
+    expect(past?.forecast(job, '', 1, true)).toMatchObject({ completed: { count: 4 }, narrow: true })
     expect(past?.knows({ ...job, name: 'evaluate' })).toBe(false)
   })
 
@@ -71,7 +71,7 @@ describe('the runs that a repository keeps', () => {
     const csv = writeRunsCsv([...others, ...[1, 2, 3].map(index => run(30_000 + index))])
     expect(csv.length).toBeGreaterThan(1_048_576)
     const { runs: past } = await find(repositoryWith(csv))
-    expect(past?.forecast(job, '', 1, true)?.runs).toBe(3)
+    expect(past?.forecast(job, '', 1, true)?.completed.count).toBe(3)
   })
 
   test('a file that holds none stops no quote', async () => {

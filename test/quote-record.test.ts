@@ -119,9 +119,7 @@ test('what goes by earlier runs already is not corrected by them once more', () 
       unlimitedSeconds: seconds,
       narrow: true,
       endings: { runs: 3, failed: 0, cancelled: 0, timedOut: 0 },
-      runs: 3,
-      lastEndSeconds: 1_700_000_000,
-      source: 'sacct',
+      completed: { count: 3, lastEndSeconds: 1_700_000_000, source: 'sacct' },
     }),
   }
   const alone = fareIn(text, { runs })

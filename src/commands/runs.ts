@@ -10,7 +10,7 @@ import type { EarlierRun } from '../history/earlier-run.ts'
 import { usualRunsFile } from '../kept-runs.ts'
 import { writeFiles } from '../outputs.ts'
 import { processTerminal, type Terminal } from '../terminal.ts'
-import { countOf, formatDuration } from '../units.ts'
+import { countOf, dayOf, formatDuration } from '../units.ts'
 
 /** What `gpufare runs import` can be told. */
 export interface RunsImportOptions {
@@ -113,7 +113,7 @@ function rowOf(group: readonly EarlierRun[]): readonly string[] {
     String(group.length),
     String(completed.length),
     median === undefined ? '-' : formatDuration(median),
-    new Date(last * 1_000).toISOString().slice(0, 10),
+    dayOf(last),
   ].map(cell => plainText(cell === '' ? '-' : cell))
 }
 

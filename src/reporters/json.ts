@@ -159,6 +159,7 @@ function quoteOf(quote: Quote): object {
     narrow: ranged?.narrow,
     evidence: ranged?.evidence,
     earlierRuns: ranged?.endings,
+    completedRuns: ranged?.completed,
     runtimeUpperBoundSeconds: quote.runtime?.basis === 'limit' ? quote.runtime.upperBoundSeconds : undefined,
     tasks: quote.tasks,
     concurrentTasks: quote.concurrentTasks,

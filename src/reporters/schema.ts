@@ -207,6 +207,14 @@ const Quote = z.strictObject({
     .describe('present where the time limit is likelier than one in ten to stop it'),
   limitUsd: z.number().optional().describe('if every task runs until its time limit'),
   gpuHours: z.union([Range, z.strictObject({ upperBound: z.number() })]).optional(),
+  completedRuns: z
+    .strictObject({
+      count: z.int().nonnegative(),
+      lastEndSeconds: z.number().describe('when the last of them ended, seconds since 1970'),
+      source: z.string().describe('where they are recorded: a file, sacct, kubectl get'),
+    })
+    .optional()
+    .describe('completed runs of the job’s name that the runtime goes by'),
   earlierLogs: z
     .array(
       z.strictObject({

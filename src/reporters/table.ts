@@ -4,7 +4,7 @@ import { canRun, type Fare } from '../fare.ts'
 import { totalToApprove } from '../policy.ts'
 import { isSpot } from '../prices/price-source.ts'
 import type { Quote } from '../quote.ts'
-import { formatMoney } from '../units.ts'
+import { dayOf, formatMoney } from '../units.ts'
 import type { Warning } from '../warning.ts'
 import { describeCheckpoints } from './checkpoint-words.ts'
 import { type Row, rowsOf } from './comparison.ts'
@@ -158,6 +158,7 @@ function footLines(rows: readonly Row[], { currency }: Report, options: RenderOp
   ]
   const notes = [
     ...bases.map(basis => `runtime by ${basisWords[basis]}`),
+    ...runNotes(rows),
     ...logNotes(rows),
     ...sharedRemarks(rows).map(remark => `the others: ${remark}`),
     ...(rows.some(row => isSpot(row.quote.tier)) ? ['spot: its machines can be taken away at any time'] : []),
@@ -168,6 +169,19 @@ function footLines(rows: readonly Row[], { currency }: Report, options: RenderOp
     'not included: storage, network, queueing, failed runs, tax',
   ]
   return ['', ...notes.flatMap(note => wrap(note, options.width, '  ').map(options.paint.dim))]
+}
+
+/** Which recorded runs the runtimes go by. */
+function runNotes(rows: readonly Row[]): string[] {
+  const found = rows.flatMap(({ quote: { runtime } }) =>
+    runtime === undefined || runtime.basis === 'limit' || runtime.completed === undefined
+      ? []
+      : [{ basis: runtime.basis, ...runtime.completed }],
+  )
+  const [first] = found
+  if (first === undefined) return []
+  const { basis, count, lastEndSeconds, source } = first
+  return [`${basis}: ${countOf(count, 'earlier run')} in ${plainText(source)}, the last on ${dayOf(lastEndSeconds)}`]
 }
 
 /** Which logs the runtimes go by. */

@@ -1,6 +1,6 @@
 import { hardwareOf } from '../courses.ts'
 import { scaleBetween } from '../throughput/pace.ts'
-import { countOf, formatDuration } from '../units.ts'
+import { countOf, dayOf, formatDuration } from '../units.ts'
 import { hardwareNamed } from './known-run.ts'
 import { type PastForecast, type RangedRuntime, type RuntimeModel, type Working, widened } from './runtime-model.ts'
 
@@ -37,6 +37,7 @@ export const history: RuntimeModel = {
       return {
         basis: 'measured',
         seconds: widened(there.unlimitedSeconds, scale.factor, scale.sigma),
+        completed: there.completed,
         working: [...working, scaling],
       }
     }
@@ -45,8 +46,7 @@ export const history: RuntimeModel = {
 }
 
 function runtimeOf(forecast: PastForecast, hardware: string): RangedRuntime {
-  const { seconds, unlimitedSeconds, narrow, limitChance, endings, runs, lastEndSeconds, source } = forecast
-  const last = new Date(lastEndSeconds * 1_000).toISOString().slice(0, 10)
+  const { seconds, unlimitedSeconds, narrow, limitChance, endings, completed } = forecast
   const { p10, p90 } = seconds
   return {
     basis: 'history',
@@ -55,11 +55,17 @@ function runtimeOf(forecast: PastForecast, hardware: string): RangedRuntime {
     narrow,
     ...(limitChance !== undefined && { limitChance }),
     endings,
+    completed,
     working: [
       {
         what: 'earlier runs of this name',
-        figure: `${countOf(runs, 'completed run')} on ${hardware}, the last on ${last}: 8 of 10 should take ${formatDuration(p10)}-${formatDuration(p90)}`,
-        origin: { kind: 'table', table: source, row: 'this name', source: 'likeness-weighted, the latest count most' },
+        figure: `${countOf(completed.count, 'completed run')} on ${hardware}, the last on ${dayOf(completed.lastEndSeconds)}: 8 of 10 should take ${formatDuration(p10)}-${formatDuration(p90)}`,
+        origin: {
+          kind: 'table',
+          table: completed.source,
+          row: 'this name',
+          source: 'likeness-weighted, the latest count most',
+        },
       },
     ],
   }

@@ -75,10 +75,21 @@ export interface RangedRuntime {
   readonly endings?: Endings
   /** Present where more than one way of knowing has an answer. */
   readonly evidence?: readonly Evidence[]
+  /** Completed runs of the job's name that it goes by. */
+  readonly completed?: CompletedRuns
   /** Logs it goes by, the newest first. */
   readonly logs?: readonly LogEvidence[]
   /** Present where earlier quotes of the job turned out wrong by a factor that is made up for. */
   readonly correction?: Correction
+}
+
+/** Runs that were completed. */
+export interface CompletedRuns {
+  readonly count: number
+  /** When the last of them ended, in seconds since 1970. */
+  readonly lastEndSeconds: number
+  /** Where they are recorded: a file, or `sacct`. */
+  readonly source: string
 }
 
 /** What an estimate was multiplied by, and why. */
@@ -137,11 +148,8 @@ export interface PastForecast {
   /** Absent where the manifest sets no limit. */
   readonly limitChance?: number
   readonly endings: Endings
-  /** Completed runs of the name on these GPUs, and when the last of them ended, in seconds since 1970. */
-  readonly runs: number
-  readonly lastEndSeconds: number
-  /** Where the runs are from: a file, or `sacct`. */
-  readonly source: string
+  /** Those of the name on these GPUs. */
+  readonly completed: CompletedRuns
 }
 
 /** Earlier runs of jobs. Whoever quotes reads them, late, for most quotes have none. */

@@ -35,6 +35,7 @@ export function weighTogether(
   const inOrder = [most, ...others]
   const endings = inOrder.find(({ runtime }) => runtime.endings !== undefined)?.runtime.endings
   const { limitChance } = most.runtime
+  const completed = inOrder.find(({ runtime }) => runtime.completed !== undefined)?.runtime.completed
   const logs = inOrder.find(({ runtime }) => runtime.logs !== undefined)?.runtime.logs
   const seconds = rangeAround(Math.exp(mean), sigma)
   return {
@@ -43,6 +44,7 @@ export function weighTogether(
     ...(most.runtime.narrow !== undefined && { narrow: seconds.p90 <= 2 * seconds.p10 }),
     ...(limitChance !== undefined && { limitChance }),
     ...(endings !== undefined && { endings }),
+    ...(completed !== undefined && { completed }),
     ...(logs !== undefined && { logs }),
     evidence: inOrder.map(
       ({ runtime, weight }): Evidence => ({ basis: runtime.basis, seconds: runtime.seconds, weight }),

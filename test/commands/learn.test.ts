@@ -35,7 +35,7 @@ describe('gpufare learn', () => {
   outcome         running, or ended without a word
   epochs          12 of 20  (line 12)
   each epoch      12 s  (steady state of the reports)
-  time left       2m  (steps left times their time, with pauses as seen so far)
+  time left       1m36s  (steps left times their time, with pauses as seen so far)
   ! there is no clock in the file, only rates
 `)
   })

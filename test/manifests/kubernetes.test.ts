@@ -372,6 +372,7 @@ describe('a Job', () => {
     ['  parallelism: 8\n  completions: 4\n  completionMode: Indexed', 4, 1, 1],
     ['  completions: 5', 1, 5, 1],
     ['  parallelism: 3\n  completions: 12', 1, 12, 3],
+    ['  parallelism: 0\n  completions: 12', 1, 12, 1],
   ])('%j', (counts, replicas, tasks, concurrentTasks) => {
     expect(onlyRole(jobWith({ job: counts }))).toMatchObject({ replicas: { value: replicas }, tasks, concurrentTasks })
   })

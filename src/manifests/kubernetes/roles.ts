@@ -203,7 +203,8 @@ function readCount(object: KubernetesObject, path: DocumentPath | undefined): Co
 
 /**
  * Pods that run at one time are the replicas of one task as long as each runs once. Where more have to complete than
- * may run, every completion is a task of its own (kubernetes.io, "Parallel execution for Jobs").
+ * may run, every completion is a task of its own (kubernetes.io, "Parallel execution for Jobs"). One that may run none is paused, and will
+ * run at least one at a time.
  */
 function arrangePods(
   parallelism: Sourced<number> | undefined,
@@ -213,7 +214,7 @@ function arrangePods(
   const pods = parallelism ?? one
   if (completions === undefined) return { replicas: pods, tasks: 1, concurrentTasks: 1 }
   if (completions.value <= pods.value) return { replicas: completions, tasks: 1, concurrentTasks: 1 }
-  return { replicas: one, tasks: completions.value, concurrentTasks: pods.value }
+  return { replicas: one, tasks: completions.value, concurrentTasks: Math.max(1, pods.value) }
 }
 
 /** Runs that are counted for a role by name, instead of by its pods. */
@@ -224,7 +225,7 @@ function readRuns(
 ): Partial<Pick<RoleReading, 'tasks' | 'concurrentTasks'>> {
   const tasks = runs && valueAt(root, [...path, ...runs.tasks])
   const atOnce = runs && valueAt(root, [...path, ...runs.atOnce])
-  return typeof tasks === 'number' && typeof atOnce === 'number' ? { tasks, concurrentTasks: atOnce } : {}
+  return typeof tasks === 'number' && typeof atOnce === 'number' ? { tasks, concurrentTasks: Math.max(1, atOnce) } : {}
 }
 
 /** Copies of a role are more pods of the same task. */

@@ -214,11 +214,12 @@ function arrange(seats: readonly Seat[], choose: Choose): PricedArrangement | un
       : [{ seat, option, machine: option.machine, count: machinesFor(seat, option.machine) }]
   })
   if (chosen.length < seats.length) return undefined
+  const machineCount = sum(chosen.map(({ count }) => count))
   return {
     placements: chosen.map(({ seat, machine, count }) => placementOf(seat, machine, count, true)),
-    remarks: [...new Set(chosen.flatMap(({ seat, machine, count }) => remarksOf(seat, machine, count)))],
+    remarks: [...new Set(chosen.flatMap(({ seat, machine, count }) => remarksOf(seat, machine, count, machineCount)))],
     idleCount: sum(chosen.map(({ seat, machine }) => idleGpus(seat, machine))),
-    machineCount: sum(chosen.map(({ count }) => count)),
+    machineCount,
     usdPerHour: sum(chosen.map(({ seat, option }) => totalUsd(seat, option))),
   }
 }
@@ -245,7 +246,7 @@ function shared(seats: readonly Seat[], choose: Choose): PricedArrangement | und
   const count = machinesFor(all, machine)
   return {
     placements: seats.map(seat => placementOf(seat, machine, machinesFor(seat, machine), false)),
-    remarks: remarksOf(all, machine, count),
+    remarks: remarksOf(all, machine, count, count),
     idleCount: 0,
     machineCount: count,
     usdPerHour: usdPerHour * count,
@@ -321,14 +322,15 @@ function placementOf(seat: Seat, machine: Machine, machineCount: number, wholeMa
   return share === undefined ? { ...place, wholeMachine } : { ...place, share, wholeMachine: false }
 }
 
-function remarksOf(seat: Seat, machine: Machine, machineCount: number): readonly string[] {
+/** Of the machines of one seat, `machineCount` of the job's `jobMachineCount`. */
+function remarksOf(seat: Seat, machine: Machine, machineCount: number, jobMachineCount: number): readonly string[] {
   if (seat.share !== undefined) return [`each is priced as ${formatPercent(seat.share)} of a GPU`]
   const held = machine.gpuCount * machineCount
   const idle = idleGpus(seat, machine)
-  const isApart = seat.joint && machineCount > 1 && machine.clusters !== true
+  const isApart = seat.joint && jobMachineCount > 1 && machine.clusters !== true
   return [
     ...(idle > 0 ? [`sold ${machine.gpuCount} at a time: ${idle} of ${held} GPUs stand idle and are paid`] : []),
-    ...(isApart ? [`${machineCount} machines, ${networkOf(machine)}`] : []),
+    ...(isApart ? [`${jobMachineCount} machines, ${networkOf(machine)}`] : []),
     ...shortages(seat, machine),
   ]
 }

@@ -361,6 +361,18 @@ describe('the other candidates', () => {
     expect(small?.remarks).toEqual(['8 machines, the network between them decides: 5 Gbit/s'])
   })
 
+  test('of roles that work on the same run count all machines', () => {
+    const roles = [
+      { gpus: ['t4'], perReplica: 8 },
+      { gpus: ['t4'], perReplica: 8, replicas: 3 },
+    ]
+    const candidates = candidatesOf(jobOf(roles, { scheduler: 'kubernetes', kind: 'PyTorchJob' }))
+    const others = candidates.filter(({ asRequested, obstacles }) => !asRequested && obstacles.length === 0)
+    const told = others.flatMap(({ remarks }) => remarks.filter(remark => remark.includes('network')))
+    expect(told.length).toBeGreaterThan(0)
+    expect(told.filter(remark => !remark.startsWith('4 machines'))).toEqual([])
+  })
+
   test('in several small machines have their part of the processors that the node asks for', () => {
     const words = wordsOf(jobOf([{ gpus: ['t4'], cpus: 64, starts: spanning }]))
     expect(words).toContain('8x t4 on 8x aws g4dn.2xlarge')

@@ -81,7 +81,8 @@ function gridLines(rows: readonly Row[], report: Report, options: RenderOptions)
         return refusalLines(row, line(figures.slice(0, 2)).padEnd(4 + widthOf(cells, 0) + widthOf(cells, 1)), options)
       // A terminal too narrow for the figures has them below the GPUs.
       const below = shown < fewestColumns ? [figures.slice(2, fewestColumns).join(', ')] : []
-      const details = [...below, ...detailsOf(row, shared, report)]
+      const withoutMemory = shown < columns.length ? hiddenMemory(row) : []
+      const details = [...below, ...withoutMemory, ...detailsOf(row, shared, report)]
       return [
         paintRow(line(figures), row, options),
         ...details.flatMap(detail => wrap(detail, options.width, indent).map(options.paint.dim)),
@@ -126,6 +127,13 @@ function paintRow(text: string, row: Row, options: RenderOptions): string {
   return row.label === 'as written' ? options.paint.bold(text) : text
 }
 
+/** What a column without room would say, where it is more than that it fits; obstacles say that it does not. */
+function hiddenMemory({ quote: { candidate } }: Row): string[] {
+  const { verdict, leastBytes } = candidate.fit
+  const isTold = verdict === 'tight' || (verdict === 'unknown' && leastBytes !== undefined)
+  return isTold ? [`memory ${describeFit(candidate)}`] : []
+}
+
 function detailsOf({ quote, trade }: Row, shared: readonly string[], report: Report): string[] {
   const { candidate } = quote
   const remarks = candidate.remarks.filter(remark => !shared.includes(remark))
@@ -150,7 +158,7 @@ function sharedRemarks(rows: readonly Row[]): readonly string[] {
 /** What the figures rest on: basis, price sources with their dates, and what is left out. */
 function footLines(rows: readonly Row[], { currency }: Report, options: RenderOptions): string[] {
   if (rows.length === 0) return []
-  const bases = [...new Set(rows.flatMap(row => row.quote.runtime?.basis ?? []))]
+  const bases = [...new Set(rows.flatMap(({ quote }) => (cannotRun(quote) ? [] : (quote.runtime?.basis ?? []))))]
   const prices = [
     ...new Set(
       rows.flatMap(row => row.quote.prices.flatMap(price => (price === undefined ? [] : [describeSource(price)]))),
@@ -160,6 +168,7 @@ function footLines(rows: readonly Row[], { currency }: Report, options: RenderOp
     ...bases.map(basis => `runtime by ${basisWords[basis]}`),
     ...runNotes(rows),
     ...logNotes(rows),
+    ...memoryNotes(rows),
     ...sharedRemarks(rows).map(remark => `the others: ${remark}`),
     ...(rows.some(row => isSpot(row.quote.tier)) ? ['spot: its machines can be taken away at any time'] : []),
     ...(currency.source === undefined
@@ -169,6 +178,16 @@ function footLines(rows: readonly Row[], { currency }: Report, options: RenderOp
     'not included: storage, network, queueing, failed runs, tax',
   ]
   return ['', ...notes.flatMap(note => wrap(note, options.width, '  ').map(options.paint.dim))]
+}
+
+/** Where memory hangs on what is not said: what the larger figure takes for it. */
+function memoryNotes(rows: readonly Row[]): string[] {
+  const fits = rows.map(({ quote }) => quote.candidate.fit)
+  const unsure = fits.find(({ verdict, needBytes }) => verdict === 'unknown' && needBytes !== undefined)
+  const assumed = unsure?.assumed ?? []
+  return assumed.length === 0
+    ? []
+    : [`memory unsure: the larger figure is for ${assumed.join('; ')}, the smaller for the leanest run`]
 }
 
 /** Which recorded runs the runtimes go by. */

@@ -23,7 +23,8 @@ export function rowsOf(fare: Fare, currency: Currency, all: boolean): readonly R
   const reference = requestedQuotes(fare)[0]
   const asWritten = fare.quotes.filter(quote => quote.candidate.asRequested)
   const others = fare.quotes.filter(quote => !quote.candidate.asRequested)
-  const able = others.filter(quote => canRun(quote.candidate)).sort((a, b) => orderOf(a) - orderOf(b))
+  const runnable = others.filter(quote => canRun(quote.candidate)).sort((a, b) => orderOf(a) - orderOf(b))
+  const able = all ? runnable : runnable.filter(bringsSomething)
   const isStopped = (quote: Quote) => isStoppedShort(quote, reference)
   const done = able.filter(quote => !isStopped(quote))
   const stopped = able.filter(isStopped)
@@ -38,6 +39,16 @@ export function rowsOf(fare: Fare, currency: Currency, all: boolean): readonly R
 function isFirstOfItsGpus(quote: Quote, index: number, quotes: readonly Quote[]): boolean {
   const gpus = describeGpus(quote.candidate)
   return quotes.findIndex(other => describeGpus(other.candidate) === gpus) === index
+}
+
+/** Of layouts of the same GPUs that take and cost the same one is enough. */
+function bringsSomething(quote: Quote, index: number, quotes: readonly Quote[]): boolean {
+  const isSame = (other: Quote) =>
+    describeGpus(other.candidate) === describeGpus(quote.candidate) &&
+    other.tier === quote.tier &&
+    other.usdPerHour === quote.usdPerHour &&
+    medianSeconds(other) === medianSeconds(quote)
+  return quotes.findIndex(isSame) === index
 }
 
 /** Cheapest first; what has no cost goes by its rate, what has no price comes last. */

@@ -21,6 +21,7 @@ const mostMegabytes = 300
 /** A worker that has read many manifests holds more than one run does: it is replaced now and then. */
 const casesOfWorker = 2_000
 const shownFindings = 20
+const shownText = 1_000
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -98,8 +99,9 @@ function workOne(folder: string): Promise<void> {
 
 /** Tells it at once as well: many cases take hours. */
 function keep(index: number, finding: string): void {
-  findings.push({ index, finding })
-  process.stderr.write(`${index}: ${finding}\n`)
+  const shown = finding.slice(0, shownText)
+  findings.push({ index, finding: shown })
+  process.stderr.write(`${index}: ${shown}\n`)
 }
 
 /** A case during which a worker is large is looked at alone. */

@@ -30,6 +30,7 @@ describe('files that sbatch writes output to (sbatch(1), filename pattern)', () 
     ['#SBATCH --output=%u-%N.%j', 'anna-node01.cluster.7', true],
     ['#SBATCH --output=/dev/null', 'slurm-1.out', false],
     [`#SBATCH --output=${'['.repeat(20_000)}%j`, `${'['.repeat(20_000)}1`, false],
+    [`#SBATCH -J ${'$('.repeat(50_000)}\n#SBATCH -o %x-%j.out`, `${'$('.repeat(50_000)}-1.out`, false],
   ])('%j: %s %s', (directives, path, expected) => {
     expect(fits(directives, path)).toBe(expected)
   })

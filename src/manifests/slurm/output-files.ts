@@ -50,7 +50,8 @@ const longestName = 255
 /** Undefined where the shell or Slurm fills in what is not known here, and where nothing is kept. */
 function partsOf(written: string, jobName: string): readonly PatternPart[] | undefined {
   if (/[\\$`]/.test(written) || written.startsWith('/dev/') || written === 'none') return undefined
-  if (written.split('/').some(part => part.length > longestName)) return undefined
+  const names = written.replace(/%\d*x/g, () => jobName).split('/')
+  if (names.some(name => name.length > longestName)) return undefined
   const parts = written.split('/').map(part => partOf(part, jobName))
   return parts.at(-1) === '' ? undefined : parts
 }

@@ -33,6 +33,17 @@ test.each<[depth: number, programs: readonly string[], codes: readonly string[]]
   expect(warnings.map(({ code }) => code)).toEqual(codes)
 })
 
+test('what a substitution of a page prints is known, what one of many pages prints is not', () => {
+  expect(programs(`python t.py $(echo ${'x'.repeat(5_000)})`)).toEqual([`t.py ${'x'.repeat(5_000)}`])
+  const long = `$(echo ${'x'.repeat(20_000)})`
+  expect(programs(`python t.py ${long}`)).toEqual([`t.py <${long}>`])
+})
+
+test('each of very many lines keeps its number', () => {
+  const { commandLines } = find('python t.py\n'.repeat(3_000))
+  expect(commandLines.map(({ place }) => place.line)).toEqual(Array.from({ length: 3_000 }, (_, index) => index + 1))
+})
+
 describe('what bash would make of a script', () => {
   test.each<[what: string, script: string, expected: readonly string[], known?: Known]>([
     ['a variable', 'N=3\npython t.py --epochs $N', ['t.py --epochs 3']],

@@ -43,7 +43,19 @@ export function linesAsWritten(text: string, { file, line = 1 }: Place): Lines |
 
 /** The place of one character of a text. */
 export function placeIn(lines: Lines, offset: number): Place | undefined {
-  return lines.findLast(line => line.offset <= offset)?.place
+  return lines[countBefore(lines, offset) - 1]?.place
+}
+
+/** Lines that begin at an offset or before it. A text may have a hundred thousand of them, and as many places may be asked for. */
+function countBefore(lines: Lines, offset: number): number {
+  let from = 0
+  let until = lines.length
+  while (from < until) {
+    const middle = (from + until) >>> 1
+    if ((lines[middle]?.offset ?? 0) <= offset) from = middle + 1
+    else until = middle
+  }
+  return from
 }
 
 /** Places of a text that stands further behind in a longer one, or (below zero) of the rest of a text that is cut. */

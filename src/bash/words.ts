@@ -411,10 +411,13 @@ export function heredocText({ body, delimiter }: HereDoc, scope: Scope): string 
     : body.text.replace(/\\([$`\\]|\n)/g, (_, escaped: string) => escaped.trimEnd())
 }
 
+/** Characters of a substitution that is looked into: what a longer one prints nobody wrote to be known. */
+const longestSubstitution = 10_000
+
 /** What a command substitution prints, or a mark. */
 function captureOutput(part: Pick<CommandExpansion, 'text' | 'script' | 'pos'>, scope: Scope): string {
   const unknown = unknownText(part.text)
-  const [statement, ...more] = part.script?.commands ?? []
+  const [statement, ...more] = part.text.length > longestSubstitution ? [] : (part.script?.commands ?? [])
   if (statement === undefined || more.length > 0) return unknown
   const commands = statement.command.type === 'Pipeline' ? statement.command.commands : [statement.command]
   let text: string | undefined

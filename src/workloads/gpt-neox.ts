@@ -1,6 +1,6 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
-import type { Model } from '../model.ts'
+import type { Model, ModelTable } from '../model.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Checkpointing, Parallelism, Precision, Workload } from '../workload.ts'
 import { ZERO_STAGES } from './config-files.ts'
@@ -38,7 +38,7 @@ export const gptNeox: WorkloadReader = {
     return pathsOf(configWords(commandLine))
   },
 
-  read(commandLine, { files, peers, processes }) {
+  read(commandLine, { files, models, peers, processes }) {
     const words = configWords(commandLine)
     if (words.length === 0) return undefined
     const { flags, isComplete, warnings } = readConfigured(commandLine, words, files, { list: [], positionals: [] })
@@ -46,7 +46,7 @@ export const gptNeox: WorkloadReader = {
     const given = readTable(flags, TABLE)
     const purpose = /eval/.test(program) ? 'evaluate' : /generate/.test(program) ? 'infer' : 'train'
     const common = withoutAbsent({
-      model: shapeOf(flags),
+      model: shapeOf(flags, models),
       sequenceLength: known(given.sequenceLength),
       precision: precisionFrom(flags),
       parallelism: splitOf(flags, commandLine),
@@ -154,7 +154,7 @@ function checkpointOf(flags: Flags): Checkpointing | undefined {
   }
 }
 
-function shapeOf(flags: Flags): Sourced<Model> | undefined {
+function shapeOf(flags: Flags, models: ModelTable): Sourced<Model> | undefined {
   const number = (...names: string[]): Given<number> => positiveFlag(flags, names)
   const hidden = number('hidden-size')
   const activation = known(textFlag(flags, ['activation']))?.value ?? 'gelu'
@@ -162,7 +162,7 @@ function shapeOf(flags: Flags): Sourced<Model> | undefined {
   const width = number('intermediate-size', 'ffn-hidden-size')
   if (hasFlag(flags, ['moe-num-experts', 'num-experts'])) return undefined
   const positions = known(textFlag(flags, ['pos-emb']))?.value ?? 'learned'
-  const vocabulary = vocabularyOf(flags)
+  const vocabulary = vocabularyOf(flags, models)
   const computed = (value: number): Given<number> =>
     sourced(value, { kind: 'computed', formula: 'by the configuration' })
   const usual = hidden === undefined || hidden === 'unknown' ? hidden : computed(usualWidth(hidden.value, isGated))

@@ -53,7 +53,7 @@ import { tensorflow } from './tensorflow.ts'
 import { torchtitan } from './torchtitan.ts'
 import { torchtune } from './torchtune.ts'
 import { verl } from './verl.ts'
-import type { ReferredFiles, WorkloadReader, WorkloadReading } from './workload-reader.ts'
+import type { ReferredFiles, RunContext, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
 /** In order of preference: who knows its own flags best comes first. */
 const readers: readonly WorkloadReader[] = [
@@ -136,7 +136,7 @@ export function readWorkloads(
   const runs = runsOf(job, files)
   const linesOf = once((role: Role) => workingLines(runs, role))
   const rolesOf = rolesByCommand(runs)
-  const read = runs.flatMap(run => readRun(run, rolesOf, job, files) ?? [])
+  const read = runs.flatMap(run => readRun(run, rolesOf, { job, files, models }) ?? [])
   const completed = read.map(({ reading, role, commandLine }) => {
     const beside = commandLine.background ? { background: true as const } : {}
     const workload: Workload = { ...withoutPlaces(reading.workload), role: role.name, ...beside }
@@ -254,13 +254,17 @@ function followScript(line: CommandLine, files: ReferredFiles, depth: number): C
     .flatMap(inner => followScript(inner, files, depth + 1))
 }
 
-function readRun(run: Run, rolesOf: RolesOf, job: Job, files: ReferredFiles): ReadRun | undefined {
+function readRun(
+  run: Run,
+  rolesOf: RolesOf,
+  { job, files, models }: Pick<RunContext, 'job' | 'files' | 'models'>,
+): ReadRun | undefined {
   const { commandLine, role } = run
   const peers = peersOf(rolesOf(run))
   const processes = countProcesses(commandLine, peers)
   const own = filesIn(commandLine.folder, files)
   for (const reader of readers) {
-    const reading = reader.read(commandLine, { job, role, peers, processes, files: own })
+    const reading = reader.read(commandLine, { job, role, peers, processes, files: own, models })
     if (reading !== undefined) return { ...run, reading, peers }
   }
   return undefined

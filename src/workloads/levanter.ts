@@ -1,5 +1,5 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
-import type { Model } from '../model.ts'
+import type { Model, ModelTable } from '../model.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Checkpointing, Precision, Workload } from '../workload.ts'
 import { precisionOf } from './config-files.ts'
@@ -37,11 +37,11 @@ export const levanter: WorkloadReader = {
     return pathsOf(configWords(commandLine))
   },
 
-  read(commandLine, { files }) {
+  read(commandLine, { files, models }) {
     if (!isLevanter(commandLine)) return undefined
     const { flags, typed, warnings } = readConfigured(commandLine, configWords(commandLine), files)
     const given = readTable(flags, TABLE)
-    const shape = shapeOf(flags)
+    const shape = shapeOf(flags, models)
     const published = known(given.modelName)
     const isPublished = published !== undefined && !/^(true|false)$/i.test(published.value)
     const workload: Workload = {
@@ -96,11 +96,11 @@ function checkpointOf(flags: Flags): Checkpointing | undefined {
 }
 
 /** Llama's and GPT-2's networks by their dimensions (models/llama.py, models/gpt2.py); others are not counted. */
-function shapeOf(flags: Flags): Sourced<Model> | undefined {
+function shapeOf(flags: Flags, models: ModelTable): Sourced<Model> | undefined {
   const number = (name: string): Given<number> => positiveFlag(flags, [`model.${name}`])
   const type = known(textFlag(flags, ['model.type']))?.value
   const hidden = number('hidden-dim')
-  const vocabulary = vocabularyOf(flags, 'data.')
+  const vocabulary = vocabularyOf(flags, models, 'data.')
   if ((type !== 'llama' && type !== 'gpt2') || hidden === undefined || hidden === 'unknown') return undefined
   if (vocabulary === undefined || vocabulary.assumed) return undefined
   const isLlama = type === 'llama'

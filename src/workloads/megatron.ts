@@ -1,6 +1,6 @@
 import type { CommandLine } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
-import type { Model, ModelKind, TransformerShape } from '../model.ts'
+import type { Model, ModelKind, ModelTable, TransformerShape } from '../model.ts'
 import { type Origin, type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import type { Checkpointing, Parallelism, Precision, Workload } from '../workload.ts'
@@ -18,6 +18,7 @@ import {
   textFlag,
 } from './flags.ts'
 import { vocabularyOf } from './megatron-vocabulary.ts'
+import { purposeOfProgram } from './program-purpose.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import type { WorkloadReader } from './workload-reader.ts'
 import { modelOfShape } from './written-shape.ts'
@@ -53,7 +54,7 @@ export const megatron: WorkloadReader = {
     return [referredPath(file) ?? []].flat()
   },
 
-  read(commandLine, { processes, files }) {
+  read(commandLine, { processes, files, models }) {
     const flags = readFlags(commandLine)
     if (!SHAPE_FLAGS.every(name => hasFlag(flags, [name])) || !hasFlag(flags, OWN_FLAGS)) return undefined
     const given = readTable(flags, TABLE)
@@ -65,9 +66,9 @@ export const megatron: WorkloadReader = {
     if (file !== undefined && 'warning' in file) warnings.push(file.warning)
     const config = file !== undefined && 'text' in file ? readDeepspeedConfig(file.text, file.origin) : undefined
     const parallelism = parallelismOf(flags, config?.sharding?.value, origin)
-    const shape = shapeOf(flags, commandLine)
+    const shape = shapeOf(flags, commandLine, models)
     const workload: Workload = {
-      purpose: 'train',
+      purpose: hasFlag(flags, ['inference']) ? 'evaluate' : purposeOfProgram(commandLine, flags),
       framework: sourced(usesDeepspeed ? 'megatron-deepspeed' : 'megatron-lm', origin),
       place: commandLine.place,
       role: '',
@@ -160,14 +161,15 @@ function checkpointOf(flags: Flags): Checkpointing | undefined {
 }
 
 /** The network that the flags describe, its parameters counted; undefined where a dimension is not known. */
-function shapeOf(flags: Flags, commandLine: CommandLine): Sourced<Model> | undefined {
+function shapeOf(flags: Flags, commandLine: CommandLine, models: ModelTable): Sourced<Model> | undefined {
   const number = (...names: string[]) => numberFlag(flags, names)
-  const layers = known(number('num-layers', 'encoder-num-layers'))
-  const hidden = known(number('hidden-size'))
-  const heads = known(number('num-attention-heads'))
+  const dimension = (...names: string[]) => known(positiveFlag(flags, names))
+  const layers = dimension('num-layers', 'encoder-num-layers')
+  const hidden = dimension('hidden-size')
+  const heads = dimension('num-attention-heads')
   const feedForward = number('ffn-hidden-size')
   const groups = number('num-query-groups')
-  const vocabulary = vocabularyOf(flags)
+  const vocabulary = vocabularyOf(flags, models)
   const experts = expertsOf(flags)
   if (layers === undefined || hidden === undefined || heads === undefined) return undefined
   if (feedForward === 'unknown' || groups === 'unknown' || experts === 'unknown' || vocabulary === undefined)

@@ -1,6 +1,6 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
-import type { Model } from '../model.ts'
+import type { Model, ModelTable } from '../model.ts'
 import { readPythonSettings } from '../settings/python.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Checkpointing, Parallelism, Precision, TrainingMethod, Workload } from '../workload.ts'
@@ -88,7 +88,7 @@ export const nemo: WorkloadReader = {
     const given = readTable(flags, TABLE)
     const isMegatron =
       recipe !== undefined || hasFlag(flags, [...(TABLE.globalBatch ?? []), ...(TABLE.microBatch ?? [])])
-    const shape = shapeOf(flags)
+    const shape = shapeOf(flags, context.models)
     const workload: Workload = {
       ...runOf(commandLine, purposeOf(commandLine), 'nemo'),
       ...withoutAbsent({
@@ -257,7 +257,7 @@ function processesOf(flags: Flags, { processes }: RunContext): Sourced<number> |
 }
 
 /** The network that NeMo's configuration of a GPT describes (megatron_gpt_config.yaml and its defaults). */
-function shapeOf(flags: Flags): Sourced<Model> | undefined {
+function shapeOf(flags: Flags, models: ModelTable): Sourced<Model> | undefined {
   const number = (name: string): Given<number> => positiveFlag(flags, [`model.${name}`])
   const activation = known(textFlag(flags, ['model.activation']))?.value ?? 'gelu'
   const positions = known(textFlag(flags, ['model.position-embedding-type']))?.value ?? 'learned_absolute'
@@ -268,7 +268,7 @@ function shapeOf(flags: Flags): Sourced<Model> | undefined {
   if (hasFlag(flags, ['model.num-moe-experts'])) return undefined
   const computed = (value: number): Given<number> =>
     sourced(value, { kind: 'computed', formula: 'by the configuration' })
-  const vocabulary = vocabularyOf(flags, 'model.tokenizer.')
+  const vocabulary = vocabularyOf(flags, models, 'model.tokenizer.')
   const shared = known(switchFlag(flags, ['model.share-embeddings-and-output-weights']))
   return modelOfTransformer('gpt', {
     layers: number('num-layers'),

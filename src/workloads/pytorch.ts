@@ -182,7 +182,7 @@ export const pytorch: WorkloadReader = {
       conditional: commandLine.conditional,
       ...withoutAbsent({
         framework,
-        model: modelOfWrittenFlags(flags, TABLE.sequenceLength ?? []),
+        model: modelOfWrittenFlags(flags, TABLE.sequenceLength ?? [], context.models),
         modelName: modelNameOf(known(given.modelName), flags),
         dataset: publicName(known(given.dataset)) ?? (given.dataset === undefined ? datasetWord(flags) : undefined),
         steps: isTraining && !(epochs !== undefined && mayBeOfEpoch(flags)) ? known(given.steps) : undefined,

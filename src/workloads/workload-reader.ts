@@ -1,5 +1,6 @@
 import type { CommandLine } from '../command-lines.ts'
 import type { Job, Role } from '../job.ts'
+import type { ModelTable } from '../model.ts'
 import type { Sourced } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
@@ -17,6 +18,8 @@ export interface RunContext {
   /** Processes its launchers start, as far as known. */
   readonly processes: Sourced<number> | undefined
   readonly files: ReferredFiles
+  /** Known models: tokenizers are called after them. */
+  readonly models: ModelTable
 }
 
 /** What a reader found: the run, and what the user should know about how it was read. */

@@ -264,6 +264,16 @@ describe('Megatron-LM', () => {
       { samples: 6400, steps: undefined, tokens: 6400 * 2048 },
     ],
     [
+      'a program that evaluates',
+      `deepspeed tasks/eval_harness/evaluate.py ${SHAPE} --micro-batch-size 2 --inference`,
+      { purpose: 'evaluate', steps: undefined },
+    ],
+    [
+      'dimensions that stand for those of the checkpoint',
+      'deepspeed tasks/main.py --num-layers -1 --hidden-size -1 --num-attention-heads -1 --micro-batch-size 2',
+      { model: undefined, modelName: undefined },
+    ],
+    [
       'a ZeRO stage',
       `deepspeed pretrain_gpt.py ${SHAPE} --micro-batch-size 2 --global-batch-size 64 --train-iters 5 --deepspeed --zero-stage 1`,
       { framework: 'megatron-deepspeed', parallelism: expect.objectContaining({ sharding: 'optimizer' }) },

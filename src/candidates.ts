@@ -202,7 +202,8 @@ function nodesOf(cluster: Cluster, pools: readonly Pool[], prices: PriceList): r
 function remarksOnBasis(roles: readonly Role[]): readonly string[] {
   const guessed = roles.find(({ gpuType: { basis } }) => isGuess(basis))
   if (guessed === undefined) return []
-  return [`the type is guessed from a ${guessed.gpuType.basis.replace('-hint', "'s name")}`]
+  const source = guessed.gpuType.basis.replace('-hint', "'s name")
+  return [`the type is guessed from ${source.startsWith('a') ? 'an' : 'a'} ${source}`]
 }
 
 /** Where partitions or pools that a job names are not in the configuration: what is priced instead. */

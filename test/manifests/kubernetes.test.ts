@@ -277,6 +277,7 @@ describe('GPU types from node labels', () => {
     ['example.com/gpu-type: a100', 'a100', 'label'],
     ['node.kubernetes.io/instance-type: p4d.24xlarge', 'p4d.24xlarge', 'instance'],
     ['beta.kubernetes.io/instance-type: g5.xlarge', 'g5.xlarge', 'instance'],
+    ['node.kubernetes.io/instance-type: ml.p5.48xlarge', 'p5.48xlarge', 'instance'],
     ['node.kubernetes.io/instance-type: g5.xlarge, nvidia.com/gpu.product: NVIDIA-A10G', 'NVIDIA-A10G', 'label'],
     ['cloud.google.com/gke-nodepool: train-a100', 'a100', 'partition-hint'],
     ['eks.amazonaws.com/nodegroup: gpu-h100-80gb-spot', 'h100-80gb', 'partition-hint'],

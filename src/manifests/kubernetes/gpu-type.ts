@@ -132,7 +132,8 @@ export function readGpuType(labels: readonly RequiredLabel[], document: YamlDocu
   const best = typed.toSorted((a, b) => labelRank(a.key) - labelRank(b.key))[0]
   if (best !== undefined) return { ...reading, request: { names: named(best, document, baseProduct), basis: 'label' } }
   const instance = labels.find(label => labelMeaning(label.key) === 'instance')
-  if (instance !== undefined) return { ...reading, request: { names: named(instance, document), basis: 'instance' } }
+  if (instance !== undefined)
+    return { ...reading, request: { names: named(instance, document, machineName), basis: 'instance' } }
   const family = labels.find(label => labelMeaning(label.key) === 'family')
   const ofFamily = family === undefined ? [] : gpusOfFamily(family, document)
   if (ofFamily.length > 0) return { ...reading, request: { names: ofFamily, basis: 'instance' } }
@@ -185,6 +186,11 @@ function named(label: RequiredLabel, document: YamlDocument, spelling = (value: 
   return label.values.map((value, index) =>
     sourced(spelling(value), { kind: 'manifest', place: document.placeOf(label.paths[index] ?? []) }),
   )
+}
+
+/** SageMaker HyperPod calls the machines of EC2 `ml.p5.48xlarge` (docs.aws.amazon.com, "Amazon SageMaker HyperPod pricing"). */
+function machineName(instanceType: string): string {
+  return instanceType.replace(/^ml\.(?=[a-z0-9-]+\.)/, '')
 }
 
 /** A pool's or queue's name that holds a GPU's name: a guess. */

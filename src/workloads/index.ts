@@ -26,6 +26,7 @@ import { llmC } from './llm-c.ts'
 import { llmFoundry } from './llm-foundry.ts'
 import { maxtext } from './maxtext.ts'
 import { megatron } from './megatron.ts'
+import { megatronBridge } from './megatron-bridge.ts'
 import { msSwift } from './ms-swift.ts'
 import { asSweep } from './multirun.ts'
 import { nanogpt } from './nanogpt.ts'
@@ -65,6 +66,7 @@ const readers: readonly WorkloadReader[] = [
   levanter,
   llmC,
   speech,
+  megatronBridge,
   megatron,
   axolotl,
   llamaFactory,

@@ -39,6 +39,11 @@ test('what a substitution of a page prints is known, what one of many pages prin
   expect(programs(`python t.py ${long}`)).toEqual([`t.py <${long}>`])
 })
 
+test('a word of thousands of variables is not known', () => {
+  expect(programs(`python t.py ${'$a'.repeat(6_000)}`)).toEqual([`t.py <${'$a'.repeat(6_000)}>`])
+  expect(programs(`python t.py "${'$a'.repeat(6_000)}"`)).toEqual([`t.py <${'$a'.repeat(6_000)}>`])
+})
+
 test('each of very many lines keeps its number', () => {
   const { commandLines } = find('python t.py\n'.repeat(3_000))
   expect(commandLines.map(({ place }) => place.line)).toEqual(Array.from({ length: 3_000 }, (_, index) => index + 1))

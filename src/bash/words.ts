@@ -36,6 +36,7 @@ export function expandText(
   if (word === undefined) return ''
   const parts = 'type' in word ? word.parts : word
   if (parts === undefined) return 'type' in word ? word.value : ''
+  if (parts.length > mostParts) return unknownText(parts.map(part => part.text).join(''))
   const pieces = parts.flatMap(part => expandPart(part, scope, true, unset))
   return pieces.map(piece => (piece === 'next' ? ' ' : piece.text)).join('')
 }
@@ -43,6 +44,7 @@ export function expandText(
 /** The value that an assignment gives: its text, and where each part of it stands. */
 export function expandValue(word: Word, scope: Scope): Cell {
   const place = scope.script.placeOf(word.pos)
+  if ((word.parts?.length ?? 0) > mostParts) return { text: unknownText(word.text), place }
   const pieces = (word.parts ?? []).flatMap(part => expandPart(part, scope, true, 'unknown'))
   if (word.parts === undefined) return { text: word.value, place }
   return joinCells(
@@ -69,10 +71,14 @@ export function joinCells(cells: readonly Cell[], place: Place): Cell {
   return { text, place: ownPlace, lines }
 }
 
+/** Parts of a word that are looked into: one of more is no text that anybody wrote to be known. */
+const mostParts = 5_000
+
 /** The words that one written word becomes: none, one or many. */
 export function expandWord(word: Word, scope: Scope, unset: 'unknown' | 'empty' = 'unknown'): Field[] {
   const place = scope.script.placeOf(word.pos)
   if (word.parts === undefined) return [{ text: word.value, place }]
+  if (word.parts.length > mostParts) return [{ text: unknownText(word.text), place }]
   return expandBraces(word.parts).flatMap(parts => {
     const pieces = parts.flatMap(part => expandPart(part, scope, false, unset))
     return assembleFields(pieces, place)
@@ -186,6 +192,8 @@ function expandOnePart(part: WordPart, scope: Scope, quoted: boolean, unset: 'un
       return [pieceOf(part.value, true)]
     case 'DoubleQuoted':
     case 'LocaleString': {
+      if (part.parts.length > mostParts)
+        return [pieceOf(unknownText(part.parts.map(({ text }) => text).join('')), true)]
       const inside = part.parts.flatMap(child => expandPart(child, scope, true, unset))
       return inside.length > 0 || part.parts.length > 0 ? inside : [pieceOf('', true)]
     }

@@ -19,7 +19,7 @@ import {
 import { launchOption, processesOfAllGpus } from './processes.ts'
 import { engineWords, methodNamed, readEngine, trainerFlash, trainerRecompute } from './training-arguments.ts'
 import { type FlagTable, namesOf, readTable } from './training-flags.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Keys of axolotl's configuration (its schema, utils/schemas). */
 const TABLE: FlagTable = {
@@ -110,7 +110,7 @@ function configWords({ arguments: words }: CommandLine): readonly CommandWord[] 
   return words.filter(isYaml).slice(0, 1)
 }
 
-function configure(commandLine: CommandLine, files: ReferredFiles): Configured {
+function configure(commandLine: CommandLine, files: FilesAtHand): Configured {
   return readConfigured(commandLine, configWords(commandLine), files, readFlags(commandLine))
 }
 

@@ -5,7 +5,7 @@ import { type Origin, type Sourced, sourced, withoutAbsent } from '../sourced.ts
 import type { Warning } from '../warning.ts'
 import type { Parallelism, Precision } from '../workload.ts'
 import { parseNumber } from './flags.ts'
-import type { ReferredFiles } from './workload-reader.ts'
+import type { FilesAtHand } from './workload-reader.ts'
 
 /** A file that a command line names: its text, or the warning that says why it is not here. */
 export type NamedFile = { readonly text: string; readonly origin: Origin } | { readonly warning: Warning }
@@ -33,7 +33,7 @@ export function isConfigFile(word: CommandWord): boolean {
 }
 
 /** Finds a file that a word names: one that the script itself wrote, or one that lies beside the manifest. */
-export function findFile(word: CommandWord, commandLine: CommandLine, files: ReferredFiles): NamedFile {
+export function findFile(word: CommandWord, commandLine: CommandLine, files: FilesAtHand): NamedFile {
   const written = findWritten(commandLine, word.written)
   if (written !== undefined) return { text: written, origin: { kind: 'manifest', place: word.place } }
   const path = referredPath(word)

@@ -6,7 +6,7 @@ import type { Workload } from '../workload.ts'
 import { referredPath } from './config-files.ts'
 import { type Flag, type Flags, readFlags } from './flags.ts'
 import { findSettings, layFlags, settingsAsFlags } from './settings-table.ts'
-import type { ReferredFiles } from './workload-reader.ts'
+import type { FilesAtHand } from './workload-reader.ts'
 
 /** What a framework is told by its configuration files and its options together. */
 export interface Configured {
@@ -23,7 +23,7 @@ export interface Configured {
 export function readConfigured(
   commandLine: CommandLine,
   words: readonly CommandWord[],
-  files: ReferredFiles,
+  files: FilesAtHand,
   typed: Flags = readFlags(commandLine),
 ): Configured {
   const found = words.map(word => findSettings(word, commandLine, files))

@@ -6,7 +6,7 @@ import { words } from '../word-list.ts'
 import type { Workload } from '../workload.ts'
 import { referredPath } from './config-files.ts'
 import { countingLaunch } from './processes.ts'
-import type { ReferredFiles, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, WorkloadReader } from './workload-reader.ts'
 
 /** Python programs that make data ready or look at results, by their names. */
 const SCRIPTS =
@@ -66,7 +66,7 @@ function isScript(commandLine: CommandLine): boolean {
   return isPython && SCRIPTS.test(name) && !BY_NETWORK.test(name)
 }
 
-function isOnCpu(commandLine: CommandLine, files: ReferredFiles): boolean {
+function isOnCpu(commandLine: CommandLine, files: FilesAtHand): boolean {
   // What is started once for each GPU, or told of one, is meant for GPUs.
   const launcher = countingLaunch(commandLine)?.launcher
   const given = commandLine.arguments.map(word => word.written)

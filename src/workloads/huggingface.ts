@@ -19,7 +19,7 @@ import {
   trainerRecompute,
 } from './training-arguments.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Names of TrainingArguments, the run_*.py examples, TRL, PEFT and diffusers. */
 const TABLE: FlagTable = {
@@ -111,7 +111,7 @@ export const huggingface: WorkloadReader = {
   },
 }
 
-function configure(commandLine: CommandLine, files: ReferredFiles): Configured {
+function configure(commandLine: CommandLine, files: FilesAtHand): Configured {
   const typed = readFlags(commandLine)
   return readConfigured(commandLine, configWords(commandLine, typed), files, typed)
 }

@@ -54,7 +54,7 @@ import { tensorflow } from './tensorflow.ts'
 import { torchtitan } from './torchtitan.ts'
 import { torchtune } from './torchtune.ts'
 import { verl } from './verl.ts'
-import type { ReferredFiles, RunContext, WorkloadReader, WorkloadReading } from './workload-reader.ts'
+import type { FilesAtHand, ReferredFiles, RunContext, WorkloadReader, WorkloadReading } from './workload-reader.ts'
 
 /** In order of preference: who knows its own flags best comes first. */
 const readers: readonly WorkloadReader[] = [
@@ -112,20 +112,17 @@ export function findReferredPaths(job: Job, files: ReferredFiles): readonly stri
 
 /** What the readers want to see for a command line, as written there. */
 function pathsFor(commandLine: CommandLine, files: ReferredFiles): readonly string[] {
-  return readers.flatMap(reader => reader.refersTo(commandLine, filesIn(commandLine.folder, files)))
+  const own = filesIn(commandLine.folder, files)
+  return readers.flatMap(reader => reader.refersTo(commandLine, own))
 }
 
 /** The files as a command line names them that runs in a folder of its own. */
-function filesIn(folder: string | undefined, files: ReferredFiles): ReferredFiles {
+function filesIn(folder: string | undefined, files: ReferredFiles): FilesAtHand {
   if (folder === undefined) return files
-  const own = [...files].flatMap(([path, file]) =>
-    path.startsWith('/')
-      ? [[path, file] as const]
-      : path.startsWith(`${folder}/`)
-        ? [[path.slice(folder.length + 1), file] as const]
-        : [],
-  )
-  return new Map(own)
+  return {
+    get: path => files.get(pathInFolder(folder, path)),
+    has: path => files.has(pathInFolder(folder, path)),
+  }
 }
 
 /** The runs a job makes: what is computed, with every value's origin. What cannot be known is absent. */
@@ -232,11 +229,15 @@ function writtenScript(line: CommandLine): string | undefined {
   return /^#! *\S*(\/|env +)(ba|da|z|k)?sh\b/.test(findWritten(line, line.program) ?? '') ? line.program : undefined
 }
 
+/** Lines of a script beside the manifest that is followed, each time it is called: one of more is generated, and trains nothing itself. */
+const mostLines = 5_000
+
 function followScript(line: CommandLine, files: ReferredFiles, depth: number): CommandLine[] {
   const path = shellScriptOf(line) ?? writtenScript(line)
   const file = path === undefined ? undefined : files.get(path)
   const text = findWritten(line, line.program) ?? (file !== undefined && 'text' in file ? file.text : undefined)
   if (path === undefined || text === undefined || depth > DEEPEST_SCRIPT) return [line]
+  if (text.split('\n', mostLines + 1).length > mostLines) return [line]
   const { commandLines } = findCommandLines(text, {
     file: path,
     firstLine: 1,
@@ -259,7 +260,7 @@ function followScript(line: CommandLine, files: ReferredFiles, depth: number): C
 function readRun(
   run: Run,
   rolesOf: RolesOf,
-  { job, files, models }: Pick<RunContext, 'job' | 'files' | 'models'>,
+  { job, files, models }: Pick<RunContext, 'job' | 'models'> & { readonly files: ReferredFiles },
 ): ReadRun | undefined {
   const { commandLine, role } = run
   const peers = peersOf(rolesOf(run))

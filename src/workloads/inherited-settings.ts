@@ -7,7 +7,7 @@ import { findFile, missingFile, referredPath } from './config-files.ts'
 import type { Configured } from './configured.ts'
 import type { Flags } from './flags.ts'
 import { layFlags, settingsAsFlags } from './settings-table.ts'
-import type { ReferredFiles } from './workload-reader.ts'
+import type { FilesAtHand } from './workload-reader.ts'
 
 /**
  * Reads configurations, later ones laid over earlier ones, each over those it begins with (`_base_` of OpenMMLab, `_BASE_` and
@@ -16,7 +16,7 @@ import type { ReferredFiles } from './workload-reader.ts'
 export function readInherited(
   words: readonly CommandWord[],
   commandLine: CommandLine,
-  files: ReferredFiles,
+  files: FilesAtHand,
   typed: Flags,
 ): Configured {
   const warnings: Warning[] = []
@@ -36,7 +36,7 @@ export function readInherited(
 export function inheritedPaths(
   word: CommandWord,
   commandLine: CommandLine,
-  files: ReferredFiles,
+  files: FilesAtHand,
   seen = new Set<string>(),
 ): readonly string[] {
   const path = referredPath(word)
@@ -55,7 +55,7 @@ function wordOf(path: string, { place }: CommandWord): CommandWord {
 
 interface Reading {
   readonly commandLine: CommandLine
-  readonly files: ReferredFiles
+  readonly files: FilesAtHand
   readonly warnings: Warning[]
   /** What was read of each file; nothing of one that begins with itself. */
   readonly known: Map<string, Settings>

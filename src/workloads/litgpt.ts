@@ -8,7 +8,7 @@ import { type Configured, pathsOf, readConfigured, runOf } from './configured.ts
 import { explainRepeated, type Flags, findFlag, known, numberFlag, positiveFlag, readFlags, textFlag } from './flags.ts'
 import { gpusOnMachine } from './processes.ts'
 import { type FlagTable, namesOf, readTable } from './training-flags.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Options of litgpt (litgpt/args.py). The global batch is that of all devices. */
 const TABLE: FlagTable = {
@@ -68,7 +68,7 @@ function configWords(typed: Flags): readonly CommandWord[] {
   return config !== undefined && /\.ya?ml$/.test(config.written) ? [config] : []
 }
 
-function configure(commandLine: CommandLine, files: ReferredFiles): Configured {
+function configure(commandLine: CommandLine, files: FilesAtHand): Configured {
   const typed = readFlags(commandLine)
   return readConfigured(commandLine, configWords(typed), files, typed)
 }

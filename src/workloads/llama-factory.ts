@@ -17,7 +17,7 @@ import {
 import { gpusOnMachine } from './processes.ts'
 import { dataParallel, engineWords, methodNamed, readEngine, trainerPrecision } from './training-arguments.ts'
 import { type FlagTable, namesOf, readTable } from './training-flags.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Names of the Trainer's arguments and of LLaMA-Factory's own (hparams). `max_samples` is a ceiling for each data set, no size. */
 const TABLE: FlagTable = {
@@ -110,7 +110,7 @@ function configWords({ arguments: words }: CommandLine): readonly CommandWord[] 
   return words.filter(({ written }) => /^[^-=][^=]*\.(ya?ml|json)$/.test(written)).slice(0, 1)
 }
 
-function configure(commandLine: CommandLine, files: ReferredFiles): Configured {
+function configure(commandLine: CommandLine, files: FilesAtHand): Configured {
   return readConfigured(commandLine, configWords(commandLine), files, readFlags(commandLine))
 }
 

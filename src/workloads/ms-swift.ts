@@ -16,7 +16,7 @@ import {
   trainerRecompute,
 } from './training-arguments.ts'
 import { type FlagTable, namesOf, readTable } from './training-flags.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Names of the Trainer's arguments and of ms-swift's own, those of its second version behind them. */
 const TABLE: FlagTable = {
@@ -98,7 +98,7 @@ function configWords({ arguments: words }: CommandLine): readonly CommandWord[] 
   return words.slice(0, 2).filter(({ written }) => /^[^-].*\.ya?ml$/.test(written))
 }
 
-function configure(commandLine: CommandLine, files: ReferredFiles): Configured {
+function configure(commandLine: CommandLine, files: FilesAtHand): Configured {
   return readConfigured(commandLine, configWords(commandLine), files, readFlags(commandLine))
 }
 

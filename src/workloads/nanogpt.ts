@@ -10,7 +10,7 @@ import { findFile, precisionOf, referredPath } from './config-files.ts'
 import { explainRepeated, type Flags, parseNumber, readBoolean, readFlags } from './flags.ts'
 import { countingLaunch } from './processes.ts'
 import { hasFlag } from './training-flags.ts'
-import type { ReferredFiles, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, WorkloadReader } from './workload-reader.ts'
 import { gpt2Shape, modelOfShape } from './written-shape.ts'
 
 /** Names of nanoGPT's train.py that few others have; two of them, or one with a configuration in Python, make it nanoGPT. */
@@ -97,12 +97,7 @@ function configWords(commandLine: CommandLine): CommandWord[] {
 }
 
 /** The configuration files' assignments in order, then the flags; later ones win, as in nanoGPT's configurator.py. */
-function readConfiguration(
-  flags: Flags,
-  words: readonly CommandWord[],
-  commandLine: CommandLine,
-  files: ReferredFiles,
-) {
+function readConfiguration(flags: Flags, words: readonly CommandWord[], commandLine: CommandLine, files: FilesAtHand) {
   const warnings: Warning[] = []
   let settings: Settings = new Map()
   for (const word of words) {

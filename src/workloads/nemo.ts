@@ -22,7 +22,7 @@ import { vocabularyOf } from './megatron-vocabulary.ts'
 import { compareNodes } from './pytorch.ts'
 import { layFlags, settingsAsFlags } from './settings-table.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 import { modelOfTransformer } from './written-shape.ts'
 
 /** Keys of NeMo 1's Hydra configurations, of NeMo 2's recipes and of Megatron Bridge's. */
@@ -141,7 +141,7 @@ interface Recipe {
 }
 
 /** `nemo llm pretrain --factory "llama3_8b(num_nodes=2)"`, `run_recipe.py --recipe NAME`, or a script that changes a recipe. */
-function recipeOf(commandLine: CommandLine, files: ReferredFiles): Recipe | undefined {
+function recipeOf(commandLine: CommandLine, files: FilesAtHand): Recipe | undefined {
   const typed = readFlags(commandLine)
   const isCommand = /^nemo(run|_run)?$/.test(baseName(commandLine.program))
   const named = known(textFlag(typed, ['factory', 'recipe', 'recipe-name']))

@@ -2,7 +2,7 @@ import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { words } from '../word-list.ts'
 import { readConfigured } from './configured.ts'
 import { type Flag, type Flags, findFlag, readFlags } from './flags.ts'
-import type { ReferredFiles } from './workload-reader.ts'
+import type { FilesAtHand } from './workload-reader.ts'
 
 /** Options by which programs are given a configuration. */
 const OPTIONS = [
@@ -42,7 +42,7 @@ export function plainConfigWords(commandLine: CommandLine): readonly CommandWord
  * The values of a configuration as options, by their own names and by those they would have without their sections; where two
  * sections disagree, neither.
  */
-export function readPlainConfig(commandLine: CommandLine, files: ReferredFiles): Flags {
+export function readPlainConfig(commandLine: CommandLine, files: FilesAtHand): Flags {
   const { list } = readConfigured(commandLine, plainConfigWords(commandLine), files, {
     list: [],
     positionals: [],

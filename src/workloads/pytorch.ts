@@ -31,7 +31,7 @@ import { findSettings, layFlags, settingsAsFlags } from './settings-table.ts'
 import { dataParallel, deepspeedWords, readEngine } from './training-arguments.ts'
 import { type FlagTable, hasFlag, namesOf, readTable } from './training-flags.ts'
 import { weightBitsOf } from './weight-bits.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 import { modelOfWrittenFlags } from './written-flags.ts'
 
 /** Usual names of scripts' own options, and of Lightning's and Hydra's keys. */
@@ -237,7 +237,7 @@ function flagsBelow(
   commandLine: CommandLine,
   program: ProgramText | undefined,
   typed: Flags,
-  files: ReferredFiles,
+  files: FilesAtHand,
 ): Flags {
   const nothing: Flags = { list: [], positionals: [] }
   const { defaults, placed } = program ? declaredFlags(program, typed) : { defaults: nothing, placed: nothing }
@@ -373,7 +373,7 @@ const ADAPTER = /^(?:(?:use|enable|with|apply)-)?(?:q?lora|peft)$|^lora-(?:alpha
 const FOUR_BITS = ['load-in-4bit', 'use-4bit']
 
 /** Whether the program is given a configuration that is not here, where anything may stand. */
-function hasUnreadConfig(commandLine: CommandLine, files: ReferredFiles): boolean {
+function hasUnreadConfig(commandLine: CommandLine, files: FilesAtHand): boolean {
   const { list, positionals } = readFlags(commandLine)
   const given = [...list.flatMap(({ value }) => value ?? []), ...positionals].filter(isConfigFile)
   return given.some(word => findSettings(word, commandLine, files).settings === undefined)
@@ -385,7 +385,7 @@ function methodOf(
   modelName: Sourced<string> | undefined,
   framework: Sourced<string> | undefined,
   commandLine: CommandLine,
-  files: ReferredFiles,
+  files: FilesAtHand,
 ): Workload['method'] | undefined {
   const fourBits = known(switchFlag(flags, FOUR_BITS))
   const weights = weightBitsOf(modelName, undefined)

@@ -4,7 +4,7 @@ import { baseName } from '../launchers.ts'
 import { readPythonSettings } from '../settings/python.ts'
 import { findWritten } from './config-files.ts'
 import { type Flag, type Flags, flagName } from './flags.ts'
-import type { ReferredFiles } from './workload-reader.ts'
+import type { FilesAtHand } from './workload-reader.ts'
 
 /** A program's own text, where it lies beside the manifest or the job writes it. */
 export interface ProgramText {
@@ -17,7 +17,7 @@ export function programPath({ program }: CommandLine): string | undefined {
   return /\.py$/.test(program) && !/^\/|\$/.test(program) ? program : undefined
 }
 
-export function findProgram(commandLine: CommandLine, files: ReferredFiles): ProgramText | undefined {
+export function findProgram(commandLine: CommandLine, files: FilesAtHand): ProgramText | undefined {
   const path = programPath(commandLine)
   if (path === undefined) return undefined
   const file = files.get(path)

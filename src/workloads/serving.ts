@@ -21,7 +21,7 @@ import {
 import { gpusOnMachine } from './processes.ts'
 import { hasFlag } from './training-flags.ts'
 import { weightBitsOf } from './weight-bits.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** One program that answers requests, and how its options are called. */
 interface Engine {
@@ -258,7 +258,7 @@ function configWords(flags: Flags): readonly CommandWord[] {
   return config !== undefined && /\.ya?ml$/.test(config.written) ? [config] : []
 }
 
-function configure(engine: Engine, commandLine: CommandLine, files: ReferredFiles) {
+function configure(engine: Engine, commandLine: CommandLine, files: FilesAtHand) {
   const typed = readFlags(commandLine)
   const configured = readConfigured(commandLine, configWords(typed), files, typed)
   const { place, environment } = commandLine

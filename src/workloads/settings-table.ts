@@ -5,7 +5,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Warning } from '../warning.ts'
 import { findFile, missingFile } from './config-files.ts'
 import { type Flag, type Flags, flagName } from './flags.ts'
-import type { ReferredFiles } from './workload-reader.ts'
+import type { FilesAtHand } from './workload-reader.ts'
 
 /**
  * The settings of a configuration as if they were options, so that one table of names (`readTable`) and the readers of
@@ -32,7 +32,7 @@ export function layFlags(base: Flags, over: Flags): Flags {
 export function findSettings(
   word: CommandWord,
   commandLine: CommandLine,
-  files: ReferredFiles,
+  files: FilesAtHand,
 ): { readonly settings: Settings | undefined; readonly warnings: readonly Warning[] } {
   const file = findFile(word, commandLine, files)
   if ('warning' in file) return { settings: undefined, warnings: [file.warning] }

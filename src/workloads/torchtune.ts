@@ -9,7 +9,7 @@ import { degreesOf } from './degrees.ts'
 import { explainRepeated, type Flags, findFlag, known, positiveFlag, readFlags, switchFlag, textFlag } from './flags.ts'
 import { launchOption } from './processes.ts'
 import { type FlagTable, namesOf, readTable } from './training-flags.ts'
-import type { ReferredFiles, RunContext, WorkloadReader } from './workload-reader.ts'
+import type { FilesAtHand, RunContext, WorkloadReader } from './workload-reader.ts'
 
 /** Keys of torchtune's recipes (recipes/configs). The batch is one device's. */
 const TABLE: FlagTable = {
@@ -70,7 +70,7 @@ function recipeOf({ program, arguments: words }: CommandLine): string | undefine
 
 function configure(
   commandLine: CommandLine,
-  files: ReferredFiles,
+  files: FilesAtHand,
 ): Configured & { readonly words: readonly CommandWord[] } {
   const typed = readFlags(commandLine)
   const config = findFlag(typed, ['config'])?.value

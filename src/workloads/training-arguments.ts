@@ -14,7 +14,7 @@ import {
 import { type Flags, findFlag, known, numberFlag, parseNumber, switchFlag, textFlag } from './flags.ts'
 import { countingLaunch, launchOption } from './processes.ts'
 import { hasFlag } from './training-flags.ts'
-import type { ReferredFiles } from './workload-reader.ts'
+import type { FilesAtHand } from './workload-reader.ts'
 
 /** Ranks that each hold a copy of the model, and what they share of it. */
 export function dataParallel(sharding: Sourced<Parallelism['sharding']>): Sourced<Parallelism> {
@@ -46,7 +46,7 @@ export function engineWords(flags: Flags, commandLine: CommandLine): readonly Co
 export function readEngine(
   flags: Flags,
   commandLine: CommandLine,
-  files: ReferredFiles,
+  files: FilesAtHand,
 ): { config: EngineConfig; warnings: Warning[] } {
   const warnings: Warning[] = []
   let config: EngineConfig = engineOptions(flags, commandLine)

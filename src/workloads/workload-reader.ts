@@ -9,6 +9,9 @@ import type { Peers } from './processes.ts'
 /** Text of the files that command lines refer to, by the path as written there; a path that was not read says why. */
 export type ReferredFiles = ReadonlyMap<string, { readonly text: string } | { readonly notRead: string }>
 
+/** The same as a command line names them, from the folder that it runs in. */
+export type FilesAtHand = Pick<ReferredFiles, 'get' | 'has'>
+
 /** Where a command line runs. */
 export interface RunContext {
   readonly job: Job
@@ -17,7 +20,7 @@ export interface RunContext {
   readonly peers: Peers
   /** Processes its launchers start, as far as known. */
   readonly processes: Sourced<number> | undefined
-  readonly files: ReferredFiles
+  readonly files: FilesAtHand
   /** Known models: tokenizers are called after them. */
   readonly models: ModelTable
 }
@@ -42,7 +45,7 @@ export interface WorkloadReading {
 export interface WorkloadReader {
   readonly name: string
   /** Files it would like to see, as written in the command line or in those of its files that were read. */
-  refersTo(commandLine: CommandLine, files: ReferredFiles): readonly string[]
+  refersTo(commandLine: CommandLine, files: FilesAtHand): readonly string[]
   /** The run this command line makes; undefined when it is not this framework's. */
   read(commandLine: CommandLine, context: RunContext): WorkloadReading | undefined
 }

@@ -312,3 +312,10 @@ describe('what is not understood is named, and nothing is said of what stands th
     ])
   })
 })
+
+test('a script beside the manifest is followed, one of thousands of lines is not', () => {
+  const command = 'torchrun --nproc_per_node 8 train.py --epochs 3\n'
+  const follow = (text: string) => readScript('bash run.sh', { gpus: 8, files: { 'run.sh': text } }).workloads
+  expect(follow(command).map(({ epochs }) => epochs?.value)).toEqual([3])
+  expect(follow(`${command}${'echo on\n'.repeat(6_000)}`)).toEqual([])
+})

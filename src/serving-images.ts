@@ -1,8 +1,11 @@
-/** Images that serve as they are, by the last part of their names; the keys are what the engines are called in reports. */
+/**
+ * Images that serve as they are, by the last part of their names, those of AWS's and Google's deep learning containers among them
+ * (`huggingface-text-generation-inference-cu124.2-3`); the keys are what the engines are called in reports.
+ */
 export const SERVING_IMAGES = {
-  vllm: /^(?:vllm-openai|vllm)$/,
+  vllm: /^(?:pytorch-)?vllm(?:-openai|-serve|-inference)?(?:-cu\d.*)?$/,
   sglang: /^sglang$/,
-  tgi: /^text-generation-inference$/,
+  tgi: /^(?:huggingface-)?(?:pytorch-)?(?:text-generation-inference|tgi-inference)(?:-cu\d.*)?$/,
   'llama.cpp': /^llama\.cpp$/,
   ollama: /^ollama$/,
   huggingfaceserver: /^huggingfaceserver$/,

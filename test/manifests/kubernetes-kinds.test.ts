@@ -194,11 +194,29 @@ spec:
     expect(served('[{runtime_env: {env_vars: {MODEL_ID: org/one}}}]')).toEqual([undefined, ['org/one', undefined]])
   })
 
+  test('variables of its programs make it no template', () => {
+    expect(served('[{runtime_env: {env_vars: {MODEL_ID: org/one, PYTHONPATH: "${HOME}/models"}}}]')).toEqual([
+      undefined,
+      ['org/one', undefined],
+    ])
+  })
+
   test('names none of several, and none where its configuration is no YAML', () => {
     const nothing = [undefined, [undefined, undefined]]
     expect(served(`[{args: {llm_configs: [${model('org/one')}, ${model('org/two')}]}}]`)).toEqual(nothing)
     expect(served('[{')).toEqual(nothing)
   })
+})
+
+test.each([
+  ['nvcr.io/nim/org/one:1', '', 'org/one'],
+  ['nvcr.io/nim/nvidia/llm-nim:1.14', 'env: [{name: NIM_MODEL_NAME, value: "hf://org/two"}], ', 'org/two'],
+  ['nvcr.io/nim/nvidia/llm-nim:1.14', '', undefined],
+])('the NIM image %s with {%s} serves %s', (image, env, model) => {
+  const container = `{name: c, image: '${image}', ${env}resources: {limits: {nvidia.com/gpu: 1}}}`
+  const job = jobOf(`apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [${container}]}\n`)
+  expect(job.roles[0]?.serves?.framework?.value).toBe('nim')
+  expect(job.roles[0]?.serves?.modelName?.value).toBe(model)
 })
 
 test('mpi-operator’s launcher is a Job, which tries six times more; training-operator’s is none', () => {

@@ -21,6 +21,7 @@ const PROGRAM_TEXT: ReadonlySet<string> = new Set([
   'env',
   'data',
   'annotations',
+  'serveConfigV2',
 ])
 /** Parts that no size, type or length hangs on. */
 const NO_FIGURES: ReadonlySet<string> = new Set([

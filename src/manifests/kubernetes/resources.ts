@@ -103,7 +103,12 @@ export function isNativeResource(name: string): boolean {
   return /^(?:cpu|memory|ephemeral-storage|hugepages-.+)$/.test(name) || /^(?:[\w.-]+\.)?kubernetes\.io\//.test(name)
 }
 
-/** The model of an image of NVIDIA's inference microservices, whose name it is: `nvcr.io/nim/meta/llama-3.1-8b-instruct`. */
-export function nimModel(image: string): string | undefined {
-  return /^nvcr\.io\/nim\/([\w.-]+\/[\w.-]+)/.exec(image)?.[1]
+/**
+ * An image of NVIDIA's inference microservices, which is called by its model: `nvcr.io/nim/meta/llama-3.1-8b-instruct`; `nvidia/llm-nim`
+ * serves any, which a variable names. Undefined for other images.
+ */
+export function nimImage(image: string): { readonly model?: string } | undefined {
+  const model = /^nvcr\.io\/nim\/([\w.-]+\/[\w.-]+)/.exec(image)?.[1]
+  if (model === undefined) return undefined
+  return /^nvidia\/(?:multi-)?llm-nim$/.test(model) ? {} : { model }
 }

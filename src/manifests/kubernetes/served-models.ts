@@ -5,7 +5,7 @@ import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import type { PlacedPod } from './containers.ts'
 import type { Kind } from './kinds.ts'
 import type { KubernetesObject } from './objects.ts'
-import { nimModel } from './resources.ts'
+import { nimImage } from './resources.ts'
 
 /** What stands at a path of an object about the model that it serves; undefined where it does not say that it serves any. */
 export function servedModel({ document }: KubernetesObject, at: DocumentPath | undefined): ServedModel | undefined {
@@ -28,10 +28,13 @@ export function servedModel({ document }: KubernetesObject, at: DocumentPath | u
 /** NVIDIA's images are called by the models in them, `nvcr.io/nim/meta/llama-3.1-8b-instruct`, and serve when they are told nothing. */
 export function modelOfImage({ containers, document }: PlacedPod): ServedModel | undefined {
   return containers.flatMap(({ container, path }): ServedModel[] => {
-    const model = container.command === undefined ? nimModel(container.image ?? '') : undefined
+    const image = container.command === undefined ? nimImage(container.image ?? '') : undefined
+    const named = container.env?.find(({ name }) => name === 'NIM_MODEL_NAME')?.value
+    const model = named?.replace(/^hf:\/\//, '') ?? image?.model
     const place = document.placeOf([...path, 'image'])
     const said = <T>(value: T) => sourced(value, { kind: 'manifest', place } as const)
-    return model === undefined ? [] : [{ place, modelName: said(model), framework: said('nim') }]
+    if (image === undefined) return []
+    return [{ place, ...(model !== undefined && { modelName: said(model) }), framework: said('nim') }]
   })[0]
 }
 

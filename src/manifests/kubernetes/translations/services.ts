@@ -1,7 +1,7 @@
 import { type DocumentPath, isMapping, type Mapping, valueAt } from '../../../document.ts'
 import type { Warning } from '../../../warning.ts'
 import type { KubernetesObject } from '../objects.ts'
-import { nimModel } from '../resources.ts'
+import { nimImage } from '../resources.ts'
 import { containerEntry, countAt, countOf, listOf, mappingOf, partAt, podFieldsOf } from './pod-parts.ts'
 import type { Entry, TranslatedRole, Translation } from './translation.ts'
 
@@ -110,7 +110,7 @@ export function nimService(object: KubernetesObject): Translation {
     1
   const from = [...object.path, ...at]
   const pods = (countOf(replicas?.value) ?? 1) * nodes
-  const model = typeof repository === 'string' ? nimModel(repository) : undefined
+  const model = typeof repository === 'string' ? nimImage(repository)?.model : undefined
   const role: TranslatedRole = {
     name: 'nim',
     from,

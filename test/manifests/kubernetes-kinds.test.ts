@@ -195,6 +195,7 @@ spec:
   })
 
   test('variables of its programs make it no template', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of Ray's
     expect(served('[{runtime_env: {env_vars: {MODEL_ID: org/one, PYTHONPATH: "${HOME}/models"}}}]')).toEqual([
       undefined,
       ['org/one', undefined],

@@ -60,6 +60,15 @@ describe('a script that says nothing of its training', () => {
     expect(runtime.seconds.p90 / runtime.seconds.p50).toBeCloseTo(1.47, 1)
   })
 
+  it('takes at least what one of several runs in its log took', async () => {
+    const run = Array.from({ length: 20 }, (_, epoch) => `Epoch ${epoch + 1}/20 - loss: 0.5 - time: 30.0s\n`).join('')
+    const once = await runtimeIn({ 'train.sbatch': script, 'slurm-4711.out': run })
+    expect(once).toMatchObject({ basis: 'history' })
+    expect(await runtimeIn({ 'train.sbatch': script, 'slurm-4711.out': run.repeat(3) })).toMatchObject({
+      basis: 'limit',
+    })
+  })
+
   it('is told of a log that was named and says nothing of its length', async () => {
     const folder = makeFolder()
     write(folder, { 'train.sbatch': script, 'old.txt': 'loading data\nstep 3 loss 2.1\nstep 4 loss 2.0\n' })

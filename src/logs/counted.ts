@@ -88,13 +88,24 @@ function ofOneProcess({ points, bars }: LogReading): { points: readonly Progress
   for (const point of points) times.set(keyOf(point), (times.get(keyOf(point)) ?? 0) + 1)
   const counts = [...times.values()].sort((a, b) => a - b)
   const usual = counts[Math.floor(counts.length / 2)] ?? 1
-  if (usual < 2 || times.size < 3) return { points, processes: 1 }
+  if (usual < 2 || times.size < 3 || comesRoundAgain(points.map(keyOf), times.size)) return { points, processes: 1 }
   if (countsWithin(points, keyOf)) return { points: lastsOf(points, keyOf), processes: 1 }
   const seen = new Set<string>()
   const firsts = points.filter(point => !seen.has(keyOf(point)) && seen.add(keyOf(point)))
   // a logger with two handlers writes each line twice, word for word; processes differ in their times or losses
   const isOneTwice = new Set(points.map(point => `${keyOf(point)} ${point.text}`)).size <= 1.2 * times.size
   return { points: firsts, processes: isOneTwice ? 1 : usual }
+}
+
+/** Whether the same counts come again only after most of the others: runs one after the other, such as folds, and no processes. */
+function comesRoundAgain(keys: readonly string[], distinct: number): boolean {
+  const lastAt = new Map<string, number>()
+  const gaps = keys.flatMap((key, index) => {
+    const before = lastAt.get(key)
+    lastAt.set(key, index)
+    return before === undefined ? [] : [index - before]
+  })
+  return median(gaps) > distinct / 2
 }
 
 /** Lines of the same count that count something else from one to the next, `epoch 1/9 step 2/3`: steps of it, and no processes. */

@@ -70,13 +70,16 @@ const plainTime: readonly RegExp[] = [
     String.raw`(?<![\w/])(?:time|took|elapsed|duration|cost|epoch[_ ]time|in|use[sd]?|runtime)(?: taken| cost| used)?(?:[_ ]?\((?:s|sec|seconds)\))?${between}${duration}`,
   ),
   pattern(
-    String.raw`(?<![\w/])(?:time|epoch[_ ]time|runtime)(?:[_ ]?\((?:s|sec|seconds)\))?\s*["']?[:=]\s*["']?(\d+\.\d+)(?![\d:.]|\s?ms)`,
+    String.raw`(?<![\w/])(?:time|epoch[_ ]time|runtime|elapsed)(?:[_ ]?\((?:s|sec|seconds)\)|_s(?:ec(?:onds)?)?)?\s*["']?[:=]\s*["']?(\d+\.\d+)(?![\d:.]|\s?ms)`,
   ),
   pattern(String.raw`(?<![\w/])sec(?:ond)?s?\s*[:=]\s*(\d+\.\d+)(?![\d:.])`),
   pattern(String.raw`[,|]\s*(\d+(?:\.\d+)?\s?ms)\b(?!\s?/)`),
   pattern(String.raw`(?:[[(]|[-|,]\s)\s*(\d+(?:\.\d+)?\s?s(?:ec(?:onds)?)?)[\])]?\s*$`),
 ]
 const elapsed: readonly RegExp[] = [
+  pattern(String.raw`(?<![\w:.])${clock}\s+elapsed\b`),
+  // a time of day would have two digits for its hours
+  pattern(String.raw`^\s*[[(](\d:\d{2}:\d{2}(?:\.\d+)?)[\])]`),
   pattern(
     String.raw`\b(?:elapsed[_ ]time|time[_ ]elapsed|elapsed|wall(?:[_ ]?(?:time|clock))?|total[_ ](?:time|elapsed)|time[_ ]so[_ ]far)${between}${clock}`,
   ),
@@ -84,10 +87,11 @@ const elapsed: readonly RegExp[] = [
     String.raw`\b(?:elapsed[_ ]time|time[_ ]elapsed|wall(?:[_ ]?(?:time|clock))?|total[_ ](?:time|elapsed))(?:[_ ]?\((?:s|sec)\))?${between}${duration}`,
   ),
   pattern(
-    String.raw`\b(?:elapsed[_ ]time|time[_ ]elapsed|wall(?:[_ ]?(?:time|clock))?|total[_ ](?:time|elapsed))(?:[_ ]?\((?:s|sec)\))?${between}(\d+(?:\.\d+)?)(?![\d:.])`,
+    String.raw`\b(?:elapsed[_ ]time|time[_ ]elapsed|time_total_s|wall(?:[_ ]?(?:time|clock))?|total[_ ](?:time|elapsed))(?:[_ ]?\((?:s|sec)\))?${between}(\d+(?:\.\d+)?)(?![\d:.])`,
   ),
 ]
 const remaining: readonly RegExp[] = [
+  pattern(String.raw`(?<![\w:.])${clock}\s+(?:remaining|left)\b`),
   pattern(String.raw`\b(?:eta|remaining(?:[_ ]time)?|time[_ ](?:left|remaining)|left)${between}${clock}`),
   pattern(String.raw`\b(?:eta|remaining(?:[_ ]time)?|time[_ ](?:left|remaining))${between}${duration}`),
 ]

@@ -3,6 +3,8 @@ import type { LogRecord } from './records.ts'
 const ofCommas = /^\s*["']?[A-Za-z_][\w /.-]*["']?(?:\s*,\s*["']?[A-Za-z_][\w /.-]*["']?){2,}\s*$/
 /** HOOMD's table of the columns that the user chose. */
 const ofHoomd = /^\s*Simulation\.timestep(?:\s+[\w.]+)+\s*$/
+/** `Epoch    Train loss    Valid loss    Time`. */
+const ofGaps = /^\s*(?:epoch|step|iter(?:ation)?)s?(?:\s{2,}[A-Za-z][\w/.-]*(?: [\w/.()-]+){0,2}){2,}\s*$/i
 const counted = /^(?:global_?)?(?:time)?(?:step|epoch|iter|iteration|update)s?$/i
 
 /** Rows of a table whose header names its columns, a counter among them, with those names: `epoch: 3 | step: 1563 | loss: 0.4`. */
@@ -29,12 +31,14 @@ function namedCells(records: readonly LogRecord[]): readonly LogRecord[] {
   return reporters.size === 1 ? named : records
 }
 
-/** Tables of values between commas, and HOOMD's. */
+/** Tables of values between commas or wide gaps, and HOOMD's. */
 function namedValues(records: readonly LogRecord[]): readonly LogRecord[] {
-  const first = records.findIndex(({ text }, index) => (index === 0 && ofCommas.test(text)) || ofHoomd.test(text))
+  const first = records.findIndex(
+    ({ text }, index) => (index === 0 && ofCommas.test(text)) || ofHoomd.test(text) || ofGaps.test(text),
+  )
   const header = records[first]
   if (header === undefined) return records
-  const separator = ofHoomd.test(header.text) ? /\s+/ : ','
+  const separator = ofHoomd.test(header.text) ? /\s+/ : ofGaps.test(header.text) ? /\s{2,}/ : ','
   const names = cellsOf(header.text, separator).map(plainName)
   if (!names.some(name => counted.test(name))) return records
   return records.map((record, index) => {

@@ -38,7 +38,11 @@ function fromLines(records: readonly LogRecord[]): LogReading | undefined {
   }))
   const candidates = groups.filter(({ all }) => isCounter(all))
   const epochs = candidates.find(({ label }) => isEpoch(label)) ?? groups.find(({ label }) => isEpoch(label))
-  const inner = candidates.filter(({ label }) => !isEpoch(label)).sort((a, b) => scoreOf(b) - scoreOf(a))[0]
+  // What is counted within epochs is reported about as often as they are, or more; folds, each of which holds many epochs, are not.
+  const isWithin = ({ all }: { readonly all: readonly Sighting[] }) => all.length >= (epochs?.all.length ?? 0) / 4
+  const inner = candidates
+    .filter(group => !isEpoch(group.label) && isWithin(group))
+    .sort((a, b) => scoreOf(b) - scoreOf(a))[0]
   const outer = epochs ?? (inner === undefined ? undefined : outerOf(inner.all, groups))
   const main = inner ?? (epochs !== undefined && isCounter(epochs.all) ? epochs : undefined)
   if (main === undefined) return undefined

@@ -11,7 +11,7 @@ export interface Sighting {
 }
 
 const counterWords =
-  'global[_ ]?step|current[_ ]step|train(?:ing)?[_ ]step|optimi[sz]er[_ ]step|step|iteration|iter|it|batch|num_updates|updates?|mini-?batch|episode|round|generation|timesteps?|total_steps|frame|trial|ionic step|cycle|sample|i'
+  'global[_ ]?step|current[_ ]step|train(?:ing)?[_ ]step|optimi[sz]er[_ ]step|step|iteration|iter|it|batch|num_updates|updates?|mini-?batch|episode|round|generation|gen|timesteps?|total_steps|frame|trial|ionic step|cycle|sample|i'
 const labelledBy = (words: string) =>
   new RegExp(
     String.raw`(?<![\w.])["']?(?<label>${words})s?["']?\s*(?:no\.?|number|num|#)?\s*[:=#]?\s*[[(]?\s*["']?(?<at>\d[\d,]*)["']?(?![\w.%]|\.\d|\s*,\s*\d+\s*[\])])(?:\s*(?:\/|of|out of)\s*(?<total>\d[\d,]*)(?![\w.]|\.\d))?`,
@@ -20,11 +20,11 @@ const labelledBy = (words: string) =>
 const everyLabel = labelledBy(`${counterWords}|epochs?|ep`)
 const noLabel = /(?!)/g
 const pairs =
-  /(?<![\w./:-])[[(]?\s*(?<at>\d{1,9})\s?\/\s?(?<total>\d{1,9})(?![\w./-]|:\d|\.\d)(?<samples>\s(?:samples|images|examples|particles|sentences|sequences)\b)?/g
+  /(?<![\w./:-])[[(]?\s*(?<at>\d{1,3}(?:,\d{3})+|\d{1,9})\s?\/\s?(?<total>\d{1,3}(?:,\d{3})+|\d{1,9})(?![\w./-]|:\d|\.\d|,\d{3})(?<samples>\s(?:samples|images|examples|particles|sentences|sequences)\b)?/g
 
-/** Lines that count something else: evaluation, files, downloads, installers. */
+/** Lines that count something else: evaluation, files, downloads, installers; a loss of the evaluation also stands in reports of epochs. */
 export const otherCounts =
-  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|valid(?:ation|ating)?\b|eval(?:uation|uating)?\b|test(?:ing)?\b(?! time)|val_iter|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
+  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|(?:valid(?:ation|ating)?|eval(?:uation|uating)?|test(?:ing)?)\b(?! (?:time|loss|acc(?:uracy)?|error|ppl|perplexity|score|auc|f1|r2|rmse|mae|mse|top1|metric)\b)|val_iter|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
 
 /** Every number that may be a counter, by its name or its total. Names are those at either end of the log. */
 export function sightingsOf(records: readonly LogRecord[]): readonly Sighting[] {
@@ -52,7 +52,7 @@ function sightingsIn(record: LogRecord, labelled: RegExp): readonly Sighting[] {
     found.set(name, { record, label: name, before, at: whole(at), ...(total !== undefined && { total: whole(total) }) })
   }
   for (const { groups } of text.matchAll(pairs)) {
-    const [at, total] = [Number(groups?.['at']), Number(groups?.['total'])]
+    const [at, total] = [whole(groups?.['at'] ?? ''), whole(groups?.['total'] ?? '')]
     if (at > total || total <= 1 || [...found.values()].some(one => one.total === total)) continue
     const label = groups?.['samples'] === undefined ? `of ${total}` : `samples of ${total}`
     found.set(label, { record, label, before: '', at, total })

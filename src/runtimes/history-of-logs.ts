@@ -118,7 +118,9 @@ function toldBy(
     const begin = start ?? efficiency.startSeconds
     const seconds = begin + total * secondsPerStep.value * work.stepRatio * pauses
     const figure = `${outcome}, ${formatCount(total)} counts of ${secondsPerStep.value.toPrecision(3)} s, with pauses x${pauses.toFixed(2)}, start ${formatDuration(begin)}`
-    return tell(figure, { seconds, sigma: Math.hypot(spread, elapsedSpread), atLeast: false }, false)
+    // A file of several runs is that of a job that makes as many, unless they went on from each other: one of them is a part of it.
+    const isPart = progress.runs > 1 && !warned.has('resumed') && !warned.has('work-lost')
+    return tell(figure, { seconds, sigma: Math.hypot(spread, elapsedSpread), atLeast: isPart }, false)
   }
   if (elapsed === undefined || !['time-limit', 'running', 'cancelled'].includes(outcome)) return undefined
   const figure = `${outcome} after ${formatDuration(elapsed)}: at least that`

@@ -29,6 +29,48 @@ describe('logs of programs that nobody knows', () => {
     expect(figures).not.toHaveProperty('secondsPerStep')
   })
 
+  test.each<[what: string, line: (step: number) => string]>([
+    ['a key of JSON', step => `{"step": ${step}, "loss": 2.5, "elapsed": ${(step * 0.5).toFixed(1)}}`],
+    ['a column of a table', step => `step: ${step}, loss: 2.5, elapsed_s: ${(step * 0.5).toFixed(1)}`],
+    [
+      'in front',
+      step =>
+        `[0:${String(Math.floor(step / 120)).padStart(2, '0')}:${String((step / 2) % 60).padStart(2, '0')}] step ${step}, loss: 2.5`,
+    ],
+    [
+      'its name behind it',
+      step => `step ${step} [${Math.floor(step / 120)}:${String((step / 2) % 60).padStart(2, '0')} elapsed]`,
+    ],
+  ])('the seconds since the start are the clock: %s', (_, line) => {
+    // 100 steps in 50 s
+    expect(figuresIn(progressIn(linesOf(100, 2_000, 100, line)))).toMatchObject({
+      stepsDone: 2_000,
+      secondsPerStep: 0.5,
+    })
+  })
+
+  test('numbers have their thousands apart', () => {
+    const line = (step: number) => `${stampAt(step / 100)} processed ${step} / 1,281,167 images`
+    const progress = progressIn(linesOf(5_000, 100_000, 5_000, line))
+    expect(figuresIn(progress)).toMatchObject({ stepsDone: 100_000, stepsTotal: 1_281_167, secondsPerStep: 0.01 })
+  })
+
+  test('a table of wide gaps has the losses of an evaluation beside the epochs', () => {
+    const row = (epoch: number) => `${String(epoch).padStart(5)}    0.5000        0.6000        60.00s`
+    const progress = progressIn(`Epoch    Train loss    Valid loss    Time\n${linesOf(1, 20, 1, row)}`)
+    expect(progress.unit).toBe('epoch')
+    expect(figuresIn(progress)).toMatchObject({ epochsDone: 20, secondsPerStep: 60 })
+  })
+
+  test('folds are runs one after the other, neither counts nor processes', () => {
+    const fold = (number: number) =>
+      `===== Fold ${number}/5 =====\n${linesOf(1, 30, 1, epoch => `Epoch ${epoch}/30 - loss: 0.${epoch + number} - time: 20.0s`)}`
+    const progress = progressIn([1, 2, 3].map(fold).join(''))
+    expect(progress.runs).toBe(3)
+    expect(figuresIn(progress)).toMatchObject({ epochsDone: 30, epochsTotal: 30, secondsPerStep: 20 })
+    expect(figuresIn(progress)).not.toHaveProperty('worldSize')
+  })
+
   test('a counter without a total or a clock tells its rate and no more', () => {
     const progress = progressIn(linesOf(0, 900, 100, step => `step ${step} loss 2.3 0.45s/it`))
     // ten reports, the first of a step called 0

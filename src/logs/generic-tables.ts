@@ -4,7 +4,7 @@ const ofCommas = /^\s*["']?[A-Za-z_][\w /.-]*["']?(?:\s*,\s*["']?[A-Za-z_][\w /.
 /** HOOMD's table of the columns that the user chose. */
 const ofHoomd = /^\s*Simulation\.timestep(?:\s+[\w.]+)+\s*$/
 /** `Epoch    Train loss    Valid loss    Time`. */
-const ofGaps = /^\s*(?:epoch|step|iter(?:ation)?)s?(?:\s{2,}[A-Za-z][\w/.-]*(?: [\w/.()-]+){0,2}){2,}\s*$/i
+const ofGaps = /^\s*(?:(?:epoch|step|iter(?:ation)?)s?|E\s{2,}#)(?:\s{2,}[A-Za-z][\w/.-]*(?: [\w/.()-]+){0,2}){2,}\s*$/i
 const counted = /^(?:global_?)?(?:time)?(?:step|epoch|iter|iteration|update)s?$/i
 
 /** Rows of a table whose header names its columns, a counter among them, with those names: `epoch: 3 | step: 1563 | loss: 0.4`. */
@@ -49,8 +49,17 @@ function namedValues(records: readonly LogRecord[]): readonly LogRecord[] {
   })
 }
 
+/** Columns of HOOMD and of spaCy by the names that others give them. */
+const plainNames: ReadonlyMap<string, string> = new Map([
+  ['Simulation.timestep', 'timestep'],
+  ['Simulation.tps', 'steps/s'],
+  ['Status.etr', 'eta'],
+  ['E', 'epoch'],
+  ['#', 'step'],
+])
+
 function plainName(name: string): string {
-  return { 'Simulation.timestep': 'timestep', 'Simulation.tps': 'steps/s', 'Status.etr': 'eta' }[name] ?? name
+  return plainNames.get(name) ?? name
 }
 
 function cellsOf(text: string, separator: string | RegExp): readonly string[] {

@@ -24,7 +24,7 @@ const pairs =
 
 /** Lines that count something else: evaluation, files, downloads, installers; a loss of the evaluation also stands in reports of epochs. */
 export const otherCounts =
-  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|(?:valid(?:ation|ating)?|eval(?:uation|uating)?|test(?:ing)?)\b(?! (?:time|loss|acc(?:uracy)?|error|ppl|perplexity|score|auc|f1|r2|rmse|mae|mse|top1|metric)\b)|val_iter|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|param|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
+  /\b(?:download|install|collecting|building|compiling|loading|loaded|saving|saved|writing|checkpoint(?:s|ing)? (?:at|to|saved)|(?:valid(?:ation|ating)?|eval(?:uation|uating)?|test(?:ing)?)\b(?! (?:time|loss|acc(?:uracy)?|error|ppl|perplexity|score|auc|f1|r2|rmse|mae|mse|top1|metric)\b)|val_iter|predict|inference on|tokeniz|preprocess|caching|number of|num_\w+|params?\b|parameters? ?[:=]? ?\d|\d ?[KMB]? parameters?\b|shard|https?:|warmup[_ ]steps|total[_ ]steps ?[=:])/i
 
 /** Every number that may be a counter, by its name or its total. Names are those at either end of the log. */
 export function sightingsOf(records: readonly LogRecord[]): readonly Sighting[] {

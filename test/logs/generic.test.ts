@@ -62,6 +62,20 @@ describe('logs of programs that nobody knows', () => {
     expect(figuresIn(progress)).toMatchObject({ epochsDone: 20, secondsPerStep: 60 })
   })
 
+  test('the trials of a search are counted, whatever their parameters', () => {
+    const trial = (number: number) =>
+      `[I ${stampAt(90 * number)},123] Trial ${number} finished with value: 0.8 and parameters: {'lr': 0.001}.`
+    expect(figuresIn(progressIn(linesOf(0, 20, 1, trial)))).toMatchObject({ stepsDone: 21, secondsPerStep: 90 })
+    expect(progressIn(linesOf(1, 9, 1, part => `loading part ${part}/9 of 7B parameters`)).unit).toBe('none')
+  })
+
+  test("spaCy's table counts steps behind its epochs", () => {
+    const row = (index: number) =>
+      `${String(Math.floor(index / 5)).padStart(3)}  ${String(index * 200).padStart(6)}      0.00      50.00   80.10`
+    const head = 'E    #       LOSS TOK2VEC  LOSS NER  ENTS_F\n---  ------  ------------  --------  ------\n'
+    expect(figuresIn(progressIn(`${head}${linesOf(1, 20, 1, row)}`))).toMatchObject({ stepsDone: 4_000 })
+  })
+
   test('folds are runs one after the other, neither counts nor processes', () => {
     const fold = (number: number) =>
       `===== Fold ${number}/5 =====\n${linesOf(1, 30, 1, epoch => `Epoch ${epoch}/30 - loss: 0.${epoch + number} - time: 20.0s`)}`

@@ -12,6 +12,7 @@ import {
 } from 'yaml'
 import type * as z from 'zod'
 import { type Fault, InputError, type Place } from './errors.ts'
+import { ownEntry } from './own-entry.ts'
 import { nearestWord } from './word-list.ts'
 import { bareWordOfCore, bareWordOfKubectl } from './yaml/bare-words.ts'
 import { quote, type SyntaxProblem, syntaxFaults } from './yaml/faults.ts'
@@ -369,7 +370,7 @@ class Builder {
   private tagged(node: Node, tag: string, text: string): unknown {
     const name = tag.replace('tag:yaml.org,2002:', '')
     if (name === 'binary') return Buffer.from(text, 'base64').toString('utf8')
-    const wanted = { int: 'number', float: 'number', bool: 'boolean', null: 'object' }[name]
+    const wanted = ownEntry({ int: 'number', float: 'number', bool: 'boolean', null: 'object' }, name)
     if (wanted === undefined) return text
     const value = this.dialect === 'kubectl' ? bareWordOfKubectl(text) : bareWordOfCore(text)
     return typeof value === wanted

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Job } from './job.ts'
+import { ownEntry } from './own-entry.ts'
 
 /**
  * A tag of a job, as costs are told apart by (FinOps FOCUS, "Tags"): what a manifest declares, then its scheduler's labels, then the
@@ -9,14 +10,14 @@ export function tagOf(name: string, { declarations, labels }: Job, config: Confi
   const declared = { team: declarations.team, 'cost-center': declarations.costCenter }
   const configured = { team: config.team, 'cost-center': config.costCenter }
   return (
-    ownEntry(declared, name)?.value ??
-    ownEntry(declarations.tags, name) ??
-    ownEntry(labels, name) ??
-    ownEntry(configured, name)?.value ??
-    ownEntry(config.tags, name)
+    entryOf(declared, name)?.value ??
+    entryOf(declarations.tags, name) ??
+    entryOf(labels, name) ??
+    entryOf(configured, name)?.value ??
+    entryOf(config.tags, name)
   )
 }
 
-function ownEntry<T>(entries: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined
+function entryOf<T>(entries: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return entries && ownEntry(entries, name)
 }

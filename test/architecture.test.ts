@@ -9,6 +9,7 @@ const line = [
   'errors',
   'finding',
   'globs',
+  'own-entry',
   'once',
   'word-list',
   'history',

@@ -86,3 +86,24 @@ test('what gpufare says of others’ words is plain text, its own lines stay lin
   expect(String(stderr.read())).toMatch(/^gpufare: first\\u001b\[2J.*\nsecond\n$/)
   expect(describeFailure(new GpufareError(`no${orders}`, 1, `do${orders}`)).text).not.toMatch(obeyed)
 })
+
+test.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('%s is a word like any other', async word => {
+  const { fares } = await quote(
+    'job.sbatch',
+    `#!/bin/bash
+#SBATCH --gres=gpu:a100:1 --time=1:00:00
+${word} $(${word} a)
+axolotl ${word} c.yaml
+litgpt ${word} a
+python -m verl.trainer.${word}
+lm_eval --model ${word} --tasks ${word}
+python train.py --epochs 3 --model ${word} --precision ${word} --${word} 1
+`,
+  )
+  expect(fares[0]?.workloads.find(({ epochs }) => epochs?.value === 3)?.modelName?.value).toBe(word)
+  const labels = `{${word}: ${word}, karpenter.k8s.aws/instance-family: ${word}}`
+  const spec = `nodeSelector: ${labels}, containers: [{name: a, image: ${word}, resources: {limits: {nvidia.com/gpu: 1}}}]`
+  const kind = `apiVersion: ${word}/v1\nkind: ${word}\nmetadata: {name: !!${word} a, labels: {${word}: b}}\n`
+  const { fares: known } = await quote('job.yaml', `${kind}spec: {template: {spec: {${spec}}}}\n`)
+  expect(known[0]?.job.roles[0]?.gpuCount.value).toBe(1)
+})

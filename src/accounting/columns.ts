@@ -1,4 +1,5 @@
 import type { EarlierRun, RunState } from '../history/earlier-run.ts'
+import { ownEntry } from '../own-entry.ts'
 import { digestOf } from './digest.ts'
 import { clockSeconds, limitOf, positive, stateOf, timeSeconds } from './fields.ts'
 
@@ -75,7 +76,7 @@ export function runOfCells(cells: NamedCells): EarlierRun | undefined {
   const state =
     cell('state') === ''
       ? 'completed'
-      : (stateOf(cell('state')) ?? otherStates[cell('state').toLowerCase()] ?? ownState(cell('state')))
+      : (stateOf(cell('state')) ?? ownEntry(otherStates, cell('state').toLowerCase()) ?? ownState(cell('state')))
   const start = timeSeconds(cell('start'))
   const end = timeSeconds(cell('end'))
   const submit = timeSeconds(cell('submit'))

@@ -1,4 +1,5 @@
 import type { RunState } from '../history/earlier-run.ts'
+import { ownEntry } from '../own-entry.ts'
 import { timeSeconds } from './fields.ts'
 import type { KeptObject } from './kubernetes-schema.ts'
 
@@ -51,7 +52,7 @@ export function courseOf({ metadata, status }: KeptObject): Course | undefined {
   const submitSeconds = timeSeconds(metadata.creationTimestamp)
   if (submitSeconds === undefined) return undefined
   const { conditions = [], state, startTime, startedAt, restarts, retryCount } = status ?? {}
-  const last = conditions.find(({ type, status }) => status === 'True' && states[type] !== undefined)
+  const last = conditions.find(({ type, status }) => status === 'True' && ownEntry(states, type) !== undefined)
   // A RayJob's deadline fails its deployment whatever Ray last said of the program.
   const deployment = status?.jobDeploymentStatus === 'Failed' && status.jobStatus !== 'STOPPED' ? 'Failed' : undefined
   const word = last?.type ?? deployment ?? (status?.jobStatus || (status?.phase ?? state?.phase ?? ''))
@@ -89,7 +90,7 @@ export function courseOf({ metadata, status }: KeptObject): Course | undefined {
 }
 
 function endedAs(word: string, because: string): RunState | undefined {
-  const state = states[word]
+  const state = ownEntry(states, word)
   if (state !== 'failed') return state
   if (overTime.test(because)) return 'timeout'
   return because.split('\n').some(each => stoppedByHand.test(each)) ? 'cancelled' : state

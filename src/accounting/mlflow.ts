@@ -1,3 +1,4 @@
+import { ownEntry } from '../own-entry.ts'
 import { runOfCells } from './columns.ts'
 import type { RunFile, RunFormat } from './run-format.ts'
 
@@ -37,7 +38,7 @@ const statuses: Readonly<Record<string, string>> = { '3': 'FINISHED', '4': 'FAIL
 
 /** A run of MLflow's tables or files; times are milliseconds since 1970. */
 export function runOfMlflow(row: Readonly<Record<'id' | 'name' | 'user' | 'status' | 'start' | 'end', string>>) {
-  const status = statuses[row.status] ?? row.status
+  const status = ownEntry(statuses, row.status) ?? row.status
   // Names such as `bold-fish-42` are MLflow's own invention for a run nobody named.
   const name = /^[a-z]+-[a-z]+-\d+$/.test(row.name) ? '' : row.name
   return runOfCells(new Map([...Object.entries({ ...row, name }), ['status', status]]))

@@ -1,3 +1,4 @@
+import { ownEntry } from '../own-entry.ts'
 import { columnKey, runOfCells } from './columns.ts'
 import type { RunFormat } from './run-format.ts'
 import { parseJson } from './sacct-json.ts'
@@ -18,7 +19,7 @@ export const wandb: RunFormat = {
       const cells = new Map<string, string>()
       for (const [path, value] of scalarsOf(parsed.data, [])) {
         const key = columnKey(path.at(-1) ?? '')
-        if (path.length === 1 || deepKeys.includes(key)) cells.set(renamed[key] ?? key, value)
+        if (path.length === 1 || deepKeys.includes(key)) cells.set(ownEntry(renamed, key) ?? key, value)
       }
       return runOfCells(cells)
     })

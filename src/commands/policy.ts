@@ -8,6 +8,7 @@ import { fareOf } from '../fare.ts'
 import { counts, exemptibleRules, type Finding } from '../finding.ts'
 import { manifestOf } from '../manifest.ts'
 import { readJobs } from '../manifests/index.ts'
+import { ownEntry } from '../own-entry.ts'
 import { PolicyExamples } from '../policy-examples-schema.ts'
 import { readTables } from '../pricing-data.ts'
 import { tablesFolder } from '../quoted-manifests.ts'
@@ -122,7 +123,7 @@ export async function policyExplain(
     return 0
   }
   const rule = rules.find(each => each.id === id)
-  const text = rule === undefined ? others[id] : describeRule(rule)
+  const text = rule === undefined ? ownEntry(others, id) : describeRule(rule)
   if (text === undefined) {
     const known = [...exemptibleRules, 'expired-exemption'].join(', ')
     throw new GpufareError(`${plainText(id)} is no rule`, 2, `rules are ${known}`)

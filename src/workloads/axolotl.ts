@@ -1,5 +1,6 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
+import { ownEntry } from '../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Parallelism, Precision, TrainingMethod, Workload } from '../workload.ts'
 import { asCheckpoint, destinationOf, resumption } from './checkpoints.ts'
@@ -99,7 +100,7 @@ function purposeOf({ program, arguments: words }: CommandLine): Workload['purpos
   }
   const module = /^axolotl\.cli\.(\w+)$/.exec(program)?.[1]
   const command = baseName(program) === 'axolotl' ? words[0]?.text : module
-  return command === undefined ? undefined : (PURPOSES[command.replaceAll('_', '-')] ?? 'other')
+  return command === undefined ? undefined : (ownEntry(PURPOSES, command.replaceAll('_', '-')) ?? 'other')
 }
 
 function isYaml(word: CommandWord): boolean {

@@ -1,4 +1,5 @@
 import { baseName } from '../launchers.ts'
+import { ownEntry } from '../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Workload } from '../workload.ts'
 import { precisionOf } from './config-files.ts'
@@ -43,7 +44,7 @@ export const evaluation: WorkloadReader = {
   },
 
   read(commandLine, context) {
-    const harness = HARNESSES[baseName(commandLine.program)]
+    const harness = ownEntry(HARNESSES, baseName(commandLine.program))
     if (harness === undefined) return undefined
     const typed = readFlags(commandLine)
     if (isRemote(harness, typed)) return { workload: runOf(commandLine, 'other', harness), warnings: [] }

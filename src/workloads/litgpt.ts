@@ -1,5 +1,6 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
+import { ownEntry } from '../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Workload } from '../workload.ts'
 import { asCheckpoint, destinationOf, resumption } from './checkpoints.ts'
@@ -46,7 +47,7 @@ export const litgpt: WorkloadReader = {
   read(commandLine, context) {
     const command = commandLine.arguments[0]?.text
     if (baseName(commandLine.program) !== 'litgpt' || command === undefined) return undefined
-    const purpose = PURPOSES[command] ?? 'other'
+    const purpose = ownEntry(PURPOSES, command) ?? 'other'
     const configured = configure(commandLine, context.files)
     const run = {
       ...runOf(commandLine, purpose, 'litgpt'),

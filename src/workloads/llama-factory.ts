@@ -1,5 +1,6 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
+import { ownEntry } from '../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Precision, TrainingMethod, Workload } from '../workload.ts'
 import { trainerCheckpoint } from './checkpoints.ts'
@@ -100,7 +101,7 @@ function commandOf({ program, arguments: words }: CommandLine): string | undefin
 }
 
 function purposeOf(command: string, flags: Flags): Workload['purpose'] {
-  const purpose = PURPOSES[command] ?? 'other'
+  const purpose = ownEntry(PURPOSES, command) ?? 'other'
   const trains = known(switchFlag(flags, ['do-train']))
   const tests = ['do-eval', 'do-predict'].some(name => known(switchFlag(flags, [name]))?.value === true)
   return purpose === 'train' && tests && trains?.value !== true ? 'evaluate' : purpose

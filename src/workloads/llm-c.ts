@@ -1,5 +1,6 @@
 import { baseName } from '../launchers.ts'
 import type { Model } from '../model.ts'
+import { ownEntry } from '../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Checkpointing, Workload } from '../workload.ts'
 import { ZERO_STAGES } from './config-files.ts'
@@ -132,8 +133,8 @@ function modelOf(given: Given<string>): Sourced<Model> | undefined {
   const word = known(given)
   if (word === undefined) return undefined
   const name = word.value.replace(/^gpt2:/, '')
-  const depth = NETWORKS[name] === undefined ? CHECKPOINTS.find(([pattern]) => pattern.test(name))?.[1] : name
-  const network = depth === undefined ? undefined : NETWORKS[depth]
+  const depth = ownEntry(NETWORKS, name) === undefined ? CHECKPOINTS.find(([pattern]) => pattern.test(name))?.[1] : name
+  const network = depth === undefined ? undefined : ownEntry(NETWORKS, depth)
   if (depth === undefined || network === undefined) return undefined
   const [hidden, heads] = network
   const layers = Number(depth.slice(1))

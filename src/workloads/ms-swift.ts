@@ -1,5 +1,6 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
+import { ownEntry } from '../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Parallelism, TrainingMethod, Workload } from '../workload.ts'
 import { trainerCheckpoint } from './checkpoints.ts'
@@ -59,7 +60,7 @@ export const msSwift: WorkloadReader = {
     if (command === undefined) return undefined
     const configured = configure(commandLine, context.files)
     const { flags, typed } = configured
-    const purpose = PURPOSES[command] ?? 'other'
+    const purpose = ownEntry(PURPOSES, command) ?? 'other'
     const { modelName } = readTable(flags, TABLE)
     const run: Workload = {
       ...runOf(commandLine, purpose, 'ms-swift'),

@@ -1,5 +1,6 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
+import { ownEntry } from '../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Checkpointing, Precision, Workload } from '../workload.ts'
 import { asCheckpoint, destinationOf, resumption } from './checkpoints.ts'
@@ -164,9 +165,9 @@ function frameworkOf(commandLine: CommandLine, config: CommandWord, flags: Flags
     /mm(detection3d|detection|segmentation|pretrain|pose|action2|classification|ocr|rotate|yolo)/.exec(written) ?? []
   const scope = (program === 'mim' ? words[1]?.text : undefined) ?? firstText(flags, ['default-scope'])?.value
   if (repository !== undefined) return repository
-  if (scope !== undefined) return SCOPES[scope] ?? scope
+  if (scope !== undefined) return ownEntry(SCOPES, scope) ?? scope
   const preprocessor = firstText(flags, ['model.data-preprocessor.type'])?.value ?? ''
-  return PREPROCESSORS[preprocessor.replace(/^\w+\./, '')] ?? 'openmmlab'
+  return ownEntry(PREPROCESSORS, preprocessor.replace(/^\w+\./, '')) ?? 'openmmlab'
 }
 
 function trainingValues(flags: Flags, isComplete: boolean): Partial<Workload> {

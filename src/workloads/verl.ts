@@ -1,3 +1,4 @@
+import { ownEntry } from '../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Parallelism, Workload } from '../workload.ts'
 import { asCheckpoint, destinationOf } from './checkpoints.ts'
@@ -43,7 +44,7 @@ export const verl: WorkloadReader = {
   },
 
   read(commandLine, context) {
-    const kind = MODULES[commandLine.program]
+    const kind = ownEntry(MODULES, commandLine.program)
     if (kind === undefined) return undefined
     const generates = kind === 'reinforced'
     const flags = readFlags(commandLine)

@@ -1,6 +1,7 @@
 import type { DocumentPath, YamlDocument } from '../../document.ts'
 import { findGpuHint } from '../../gpu-hints.ts'
 import type { DeviceShare, GpuBounds, GpuTypeRequest } from '../../job.ts'
+import { ownEntry } from '../../own-entry.ts'
 import { type Sourced, sourced } from '../../sourced.ts'
 import { migShare } from './resources.ts'
 import type { PodSpec } from './schema.ts'
@@ -142,7 +143,7 @@ export function readGpuType(labels: readonly RequiredLabel[], document: YamlDocu
 
 /** None where one of the families has no GPU that is known here. */
 function gpusOfFamily(label: RequiredLabel, document: YamlDocument): readonly Sourced<string>[] {
-  const gpus = label.values.map(value => GPUS_OF_FAMILY[value] ?? [])
+  const gpus = label.values.map(value => ownEntry(GPUS_OF_FAMILY, value) ?? [])
   if (gpus.some(names => names.length === 0)) return []
   return gpus.flatMap((names, index) => {
     const place = document.placeOf(label.paths[index] ?? [])

@@ -1,3 +1,5 @@
+import { ownEntry } from '../../own-entry.ts'
+
 /** Kinds without pods of their own, by group; `*` is the whole group. */
 const WITHOUT_PODS: Readonly<Record<string, readonly string[]>> = {
   '': [
@@ -72,6 +74,6 @@ const WITHOUT_PODS: Readonly<Record<string, readonly string[]>> = {
 
 /** Whether objects of this kind are known to run no pods. */
 export function runsNoPods(group: string, kind: string): boolean {
-  const kinds = WITHOUT_PODS[group] ?? []
+  const kinds = ownEntry(WITHOUT_PODS, group) ?? []
   return kinds.includes('*') || kinds.includes(kind)
 }

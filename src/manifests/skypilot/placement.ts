@@ -1,5 +1,6 @@
 import type { DocumentPath, YamlDocument } from '../../document.ts'
 import type { Pin } from '../../job.ts'
+import { ownEntry } from '../../own-entry.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import type { Requirements, Task } from './schema.ts'
 
@@ -56,8 +57,8 @@ function placeOf({ infra, cloud, region, use_spot: spot }: Requirements): {
 } {
   const [infraCloud, infraRegion] = infra?.split('/') ?? []
   const name = (infraCloud ?? cloud)?.toLowerCase()
-  const known = name === undefined || name === '*' ? undefined : (CLOUDS[name] ?? name) || undefined
-  const isCluster = name !== undefined && CLOUDS[name] !== undefined
+  const known = name === undefined || name === '*' ? undefined : (ownEntry(CLOUDS, name) ?? name) || undefined
+  const isCluster = name !== undefined && ownEntry(CLOUDS, name) !== undefined
   const part = infraRegion ?? region
   return { cloud: known, region: isCluster || part === '*' ? undefined : part, spot }
 }

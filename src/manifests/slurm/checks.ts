@@ -1,4 +1,5 @@
 import type { Fault } from '../../errors.ts'
+import { ownEntry } from '../../own-entry.ts'
 import { countHosts } from './hosts.ts'
 import { readMebibytes, readNodes } from './quantities.ts'
 import { countOf, gresOf, isTyped, memoryOptions, nodeRange, type Setting, type Settings } from './settings.ts'
@@ -178,7 +179,9 @@ const hintGeometry: Readonly<Record<string, Readonly<Record<string, number | und
 
 /** A number of sockets, cores or threads; -2 is how sbatch prints that there is none. */
 function geometryOf(settings: Settings, name: string): number | undefined {
-  const hint = hintCounts(settings) ? hintGeometry[(settings.get('hint')?.value ?? '').toLowerCase()] : undefined
+  const hint = hintCounts(settings)
+    ? ownEntry(hintGeometry, (settings.get('hint')?.value ?? '').toLowerCase())
+    : undefined
   // A hint that was typed takes the numbers back that other options gave.
   if (hint !== undefined && (name in hint || isTyped(settings, 'hint'))) return hint[name]
   const level = geometryLevels.indexOf(name)

@@ -1,3 +1,4 @@
+import { ownEntry } from '../../own-entry.ts'
 import { formatSlurmSeconds, readTimeSeconds } from './quantities.ts'
 import { leadingInteger, readCount, type ValueReading } from './value-reading.ts'
 
@@ -95,7 +96,7 @@ export function readSignal(value: string, before: string | undefined): ValueRead
   const number = /^[ \t\n\v\f\r]*\+?(\d+)[ \t\n\v\f\r]*$/.exec(name)?.[1]
   const known = /^[ \t\n\v\f\r]*(?:SIG)?([A-Z]+\d?)[ \t\n\v\f\r]*$/i.exec(name)?.[1]?.toUpperCase()
   // Slurm keeps 16 bits of the number.
-  const signal = number === undefined ? signals[known ?? ''] : Number(number) & 0xffff
+  const signal = number === undefined ? ownEntry(signals, known ?? '') : Number(number) & 0xffff
   if (signal === undefined || signal < 1) return { expected }
   if (seconds !== undefined && (!/^([ \t\n\v\f\r]*\+?\d+)?$/.test(seconds) || Number(seconds) > 0xffff))
     return { expected }

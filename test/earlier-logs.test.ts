@@ -60,6 +60,18 @@ describe('a script that says nothing of its training', () => {
     expect(runtime.seconds.p90 / runtime.seconds.p50).toBeCloseTo(1.47, 1)
   })
 
+  it('says of other GPUs only what a program that trains would take there', async () => {
+    const onOthers = async (command: string) => {
+      const folder = makeFolder()
+      write(folder, { 'train.sbatch': `${head}${command}\n`, 'slurm-4711.out': logOf(1_000, 1_000) })
+      const { quotes } = await fareOf(folder)
+      expect(quotes[0]?.runtime).toMatchObject({ basis: 'history' })
+      return quotes.filter(({ candidate }) => !candidate.asRequested).map(({ runtime }) => runtime?.basis)
+    }
+    expect(await onOthers('python train.py')).toContain('measured')
+    expect(await onOthers('./simulate input.txt')).not.toContain('measured')
+  })
+
   it('takes at least what one of several runs in its log took', async () => {
     const run = Array.from({ length: 20 }, (_, epoch) => `Epoch ${epoch + 1}/20 - loss: 0.5 - time: 30.0s\n`).join('')
     const once = await runtimeIn({ 'train.sbatch': script, 'slurm-4711.out': run })

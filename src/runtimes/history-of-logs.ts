@@ -140,6 +140,8 @@ function movedTo(candidate: Candidate, told: Told, run: Partial<Workload>, table
   if (ranOn === undefined || name === undefined || otherNames.length > 0) return undefined
   const gpuCount = gpusOf(candidate.placements)
   if (gpuCount !== ranOn.gpuCount && !told.keepsSamples) return undefined
+  // A program of which nothing is known may not even compute on its GPU.
+  if (!isWorkload(run) && !candidate.asRequested) return undefined
   const scale = scaleFrom(ranOn, candidate, isWorkload(run) ? run : undefined, tables)
   if (scale === undefined) return undefined
   // What waits for data takes as long whatever the GPU.

@@ -44,13 +44,27 @@ export function describeWorkload(workload: Workload): string {
     workload.modelName?.value ?? workload.model?.value.name ?? nameOfWork(workload),
     method === 'lora' || method === 'qlora' ? `${method === 'lora' ? 'LoRA' : 'QLoRA'} fine-tune` : undefined,
     amountOfWork(workload),
-    labelled('sequence', workload.sequenceLength?.value),
+    describeLength(workload),
     labelled('global batch', workload.globalBatch?.value),
     workload.precision?.value,
     workload.repetitions > 1 ? `${workload.repetitions} times` : undefined,
   ]
     .filter(part => part !== undefined)
     .join(', ')
+}
+
+/** Samples of a data set have a longest length, and most are shorter: their tokens are worked out as if none were. */
+function describeLength(workload: Workload): string | undefined {
+  const { samples, epochs, tokens, sequenceLength } = workload
+  if (sequenceLength === undefined) return undefined
+  const length = formatCount(sequenceLength.value)
+  const isInFull = samples !== undefined && epochs !== undefined && tokens?.origin.kind === 'computed'
+  return isInFull && !isBySteps(workload) ? `each counted as ${length} tokens` : `sequence ${length}`
+}
+
+/** Steps that are said, and not worked out from epochs, end a run wherever it has both. */
+function isBySteps({ steps }: Workload): boolean {
+  return steps !== undefined && !['computed', 'assumed'].includes(steps.origin.kind)
 }
 
 function nameOfWork({ purpose, device, framework }: Workload): string {
@@ -61,9 +75,7 @@ function nameOfWork({ purpose, device, framework }: Workload): string {
 
 function amountOfWork(workload: Workload): string | undefined {
   const { steps } = workload
-  // Steps that are said, and not worked out from epochs, end a run wherever it has both.
-  const isBySteps = steps !== undefined && !['computed', 'assumed'].includes(steps.origin.kind)
-  if (workload.epochs !== undefined && !isBySteps) {
+  if (workload.epochs !== undefined && !isBySteps(workload)) {
     const samples = workload.samples === undefined ? '' : ` of ${formatCount(workload.samples.value)} samples`
     return `${countOf(workload.epochs.value, 'epoch')}${samples}`
   }

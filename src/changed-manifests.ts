@@ -52,7 +52,7 @@ async function namesToLookFor(changes: readonly FileChange[], source: ListedSour
   const readings = await readAll(paths, source)
   const names = paths.filter((path, index) => {
     const reading = readings[index]
-    const isObject = reading !== undefined && 'bytes' in reading && glanceAt(reading.bytes, ['']) === 'kubernetes'
+    const isObject = reading !== undefined && 'bytes' in reading && glanceAt(path, reading.bytes, ['']) === 'kubernetes'
     return !isObject && nameIn(path) !== configName && !nameIn(path).includes('\n')
   })
   source.forget()

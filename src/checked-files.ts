@@ -105,7 +105,7 @@ async function openFile(path: string, reading: FileReading | undefined, checking
       const isMeant = mentionsAccelerator(glanceText(reading.bytes), names)
       return { ...nothing, notRendered: isMeant ? { path: part.folder || '.', reason: part.reason } : undefined }
     }
-    const look = glanceAt(reading.bytes, names)
+    const look = glanceAt(path, reading.bytes, names)
     if (look === undefined) return nothing
     const manifest = manifestOf(checking.nameOf(path), reading.bytes)
     const past = await checking.pastOf(folderOf(path))

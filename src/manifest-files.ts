@@ -23,6 +23,10 @@ export interface Selection {
 const otherFiles =
   /\.(?:png|jpe?g|gif|svg|webp|ico|pdf|docx?|xlsx?|pptx?|zip|gz|tgz|bz2|xz|zst|7z|tar|whl|jar|so|o|a|dll|exe|bin|pt|pth|ckpt|safetensors|gguf|onnx|npy|npz|h5|hdf5|pkl|parquet|arrow|tfrecord|mp[34]|wav|flac|avi|mov|woff2?|ttf|otf|eot|ipynb|csv|tsv|jsonl|md|rst|tex|html?|css|scss|[cm]?jsx?|tsx?|map|c|cc|cpp|h|hpp|cu|go|rs|java|kt|scala|rb|php|swift|lock|sum|log)$/i
 
+/** Programs: a batch script may be one, but objects in it are texts that it writes. */
+const programFiles =
+  /\.(?:py|sh|bash|zsh|ksh|csh|fish|pl|r|jl|lua|tf|hcl|cmake|mk|bat|cmd|ps1)$|(?:^|\/)(?:Dockerfile|Containerfile|Makefile|Jenkinsfile|Vagrantfile)[^/]*$/i
+
 /** A batch script says so near its beginning, if it is one. */
 const headLength = 65_536
 /**
@@ -40,19 +44,26 @@ export function isWorthAGlance(path: string, { paths, include }: Selection): boo
   )
 }
 
-/** Whether a text is a batch script, a SkyPilot task, or Kubernetes objects that may ask for accelerators: by these names too. */
-export function glanceAt(bytes: Uint8Array, resourceNames: readonly string[]): Look {
+/** Whether a file is a batch script, a SkyPilot task, or Kubernetes objects that may ask for accelerators: by these names too. */
+export function glanceAt(path: string, bytes: Uint8Array, resourceNames: readonly string[]): Look {
   const text = glanceText(bytes)
   const head = text.slice(0, headLength)
   if (/^#(?:SBATCH|PBS|GPUFARE)\s/m.test(head) && !/^[ \t]*apiVersion\s*:/m.test(head)) return 'slurm'
+  if (programFiles.test(path) || text.startsWith('#!')) return undefined
   // Of a task only its accelerators tell it from other lists of resources.
   if (/^resources[ \t]*:/m.test(text) && /(?:^[ \t]+(?:-[ \t]+)*|[{,][ \t]*)accelerators[ \t]*:/m.test(text)) {
     return /^[ \t]*apiVersion[ \t]*:/m.test(head) ? undefined : 'skypilot'
   }
   if (!mentionsAccelerator(text, resourceNames)) return undefined
-  return /^[ \t{,-]*["']?apiVersion["']?\s*:/m.test(text) && /["']?\bkind["']?\s*:/.test(text)
-    ? 'kubernetes'
-    : undefined
+  return isObject(text) && /["']?\bkind["']?\s*:/.test(text) ? 'kubernetes' : undefined
+}
+
+/** Whether a text itself is an object, or a list of them, and does not only hold some, as templates of clouds do. */
+function isObject(text: string): boolean {
+  if (/^(?:-[ \t]+|[{[][ \t{]*)?["']?(?:apiVersion|kind)["']?\s*:/m.test(text)) return true
+  const isInside = /^[ \t{,-]+["']?apiVersion["']?\s*:/m.test(text)
+  // JSON, or documents that are indented as a whole
+  return isInside && (/^\s*[{[]/.test(text) || !/^["'\w]/m.test(text))
 }
 
 /** Whether a text speaks of accelerators at all. */

@@ -513,3 +513,11 @@ describe('what sbatch takes otherwise than it looks', () => {
     expect(refusals(manifest)).toEqual([])
   })
 })
+
+test('a script whose directives are still to be filled in names its placeholders', () => {
+  expect(faults('#SBATCH --nodes={{ nodes }}\n#SBATCH --time=<%= hours %>:00:00')).toContain(
+    'an unrendered template: {{ nodes }} (line 2), <%= hours %> (line 3)',
+  )
+  expect(faults('#SBATCH --nodes=x{{ nodes }}y')).not.toContain('--nodes=')
+  expect(faults('#SBATCH --nodes=many\n# {{ a note }}')).toContain('--nodes=many')
+})

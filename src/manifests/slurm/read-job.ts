@@ -1,6 +1,6 @@
 import { type CommandLine, findCommandLines } from '../../command-lines.ts'
 import { type DeclarationEntry, declarationIn, readDeclarations } from '../../declarations.ts'
-import { type Fault, InputError } from '../../errors.ts'
+import { type Fault, InputError, NothingToPrice } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
 import type { Manifest } from '../../manifest.ts'
 import { type Origin, type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
@@ -52,6 +52,7 @@ export function readBatchJob(manifest: Manifest): Job {
     ...refusedByController(reading.components, shapes, commands.commandLines),
   ]
   const conflicts = reading.components.flatMap(warnOfConflicts)
+  if (faults.length > 0) refuseTemplate(script, file)
   if (faults.length > 0) throw new InputError([...faults, ...conflicts.map(asFault)].sort(byPlace))
   return {
     name: jobName(manifest, reading.components[0] ?? new Map(), wrapped !== undefined),
@@ -342,6 +343,23 @@ export function jobName(manifest: Manifest, settings: Settings, wrapped: boolean
   if (given !== undefined) return given
   if (wrapped) return 'wrap'
   return manifest.path === '-' ? 'sbatch' : (manifest.path.split('/').at(-1) ?? manifest.path)
+}
+
+/** Directives that sbatch refuses since a program has yet to fill them in: `#SBATCH --nodes={{ nodes }}`. */
+function refuseTemplate(script: string, file: string): void {
+  const placeholders = script.split('\n').flatMap((text, index) => {
+    const names = /^#SBATCH\s/.test(text) ? (text.match(/\{\{.*?\}\}|<%.*?%>/g) ?? []) : []
+    return names.map(name => ({ name, line: index + 1 }))
+  })
+  const [first] = placeholders
+  if (first === undefined) return
+  const shown = placeholders.map(({ name, line }) => `${name} (line ${line})`).join(', ')
+  const hint = 'fill in its placeholders first and hand over the result'
+  const message = `an unrendered template: ${shown}`
+  throw new NothingToPrice(
+    [{ code: 'unresolved-template', place: { file, line: first.line }, message, hint }],
+    'template',
+  )
 }
 
 /** `--wckey`, by which accounting tells apart what jobs are for. */

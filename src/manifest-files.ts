@@ -54,16 +54,27 @@ export function glanceAt(path: string, bytes: Uint8Array, resourceNames: readonl
   if (/^resources[ \t]*:/m.test(text) && /(?:^[ \t]+(?:-[ \t]+)*|[{,][ \t]*)accelerators[ \t]*:/m.test(text)) {
     return /^[ \t]*apiVersion[ \t]*:/m.test(head) ? undefined : 'skypilot'
   }
-  if (!mentionsAccelerator(text, resourceNames)) return undefined
+  // Data that holds words, as generated schemas do.
+  if (text.includes('\0') || !mentionsAccelerator(text, resourceNames)) return undefined
   return isObject(text) && /["']?\bkind["']?\s*:/.test(text) ? 'kubernetes' : undefined
 }
 
 /** Whether a text itself is an object, or a list of them, and does not only hold some, as templates of clouds do. */
 function isObject(text: string): boolean {
   if (/^(?:-[ \t]+|[{[][ \t{]*)?["']?(?:apiVersion|kind)["']?\s*:/m.test(text)) return true
-  const isInside = /^[ \t{,-]+["']?apiVersion["']?\s*:/m.test(text)
-  // JSON, or documents that are indented as a whole
-  return isInside && (/^\s*[{[]/.test(text) || !/^["'\w]/m.test(text))
+  if (!/^[ \t{,-]+["']?apiVersion["']?\s*:/m.test(text)) return false
+  // documents that are indented as a whole, or JSON
+  return /^\s*[{[]/.test(text) ? isJsonObject(text) : !/^["'\w]/m.test(text)
+}
+
+/** Several objects one after the other are no JSON, and may be manifests. */
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return [value].flat().some(each => typeof each === 'object' && each !== null && 'apiVersion' in each)
+  } catch {
+    return true
+  }
 }
 
 /** Whether a text speaks of accelerators at all. */

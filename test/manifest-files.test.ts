@@ -47,6 +47,12 @@ describe('a Kubernetes manifest', () => {
     ['a program that writes one', 'create.py', `TEXT = '''\n${pod()}'''\n`],
     ['a script that hands one over', 'deploy', `#!/bin/bash\nkubectl apply -f - <<EOF\n${pod()}EOF\n`],
     ['what builds an image', 'docker/Dockerfile.gpu', `FROM a\n# ${pod()}`],
+    ['data that holds words', 'api.pb', `${pod()}\0`],
+    [
+      'a schema that describes some',
+      'swagger.json',
+      JSON.stringify({ definitions: { gpu: { apiVersion: {}, kind: {} } } }, undefined, 2),
+    ],
     ["a cloud's template that holds one", 'stack.yaml', `Resources:\n  Manifest:\n    Value:\n${pod('      ')}`],
   ])('is not %s', (_, path, text) => {
     expect(look(path, text)).toBeUndefined()

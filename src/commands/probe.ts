@@ -56,7 +56,7 @@ export async function probe(
     tell(terminal, `${title} is the probe; Ctrl-C ends it, its output goes to ${running.log}`)
     return running
   }, terminal)
-  if (why === 'interrupted') return 130
+  if (why === 'interrupted') return tellInterrupted(log, terminal)
   if (progress?.secondsPerStep === undefined) return tellNothing(log, terminal)
   tell(terminal, describeRate(progress))
   const quoted = await quoteManifests([file], { ...options, probeLog: log }, passedOn, terminal)
@@ -161,7 +161,7 @@ async function probeCommand(
     tell(terminal, `it runs for ${formatDuration(options.for)} at most; its output goes to ${running.log}`)
     return running
   }, terminal)
-  if (why === 'interrupted') return 130
+  if (why === 'interrupted') return tellInterrupted(log, terminal)
   if (progress?.secondsPerStep === undefined) return tellNothing(log, terminal)
   const { elapsedSeconds, remainingSeconds } = progress
   const whole = (elapsedSeconds?.value ?? Number.NaN) + (remainingSeconds?.value ?? Number.NaN)
@@ -169,6 +169,12 @@ async function probeCommand(
   const lines = [...describeProgress(progress), ...end].map(line => `  ${plainText(line)}`)
   terminal.stdout.write(`${lines.join('\n')}\n`)
   return 0
+}
+
+/** Exit code of what SIGINT ended. */
+function tellInterrupted(log: string, terminal: Terminal): number {
+  tell(terminal, `the probe was interrupted and is ended, nothing is quoted; what it printed stays in ${log}`)
+  return 130
 }
 
 async function follow(start: () => Promise<Probe>, terminal: Terminal): Promise<Probed> {

@@ -61,6 +61,7 @@ describeSlurm('gpufare probe in a real terminal', environment => {
     await terminal.waitFor('the probe runs: ', 40_000)
     await terminal.type(keys.controlC)
     expect(await terminal.ended).toBe(130)
+    expect(terminal.text()).toContain('the probe was interrupted and is ended')
     const [, id = ''] = /job (\d+) is the probe/.exec(terminal.text()) ?? []
     expect(slurm('scontrol', 'show', 'job', id)).toMatch(/JobState=CANCELLED/)
   }, 90_000)
@@ -91,6 +92,7 @@ spec:
     expect(execFileSync('kubectl', jobs, { env: environment, encoding: 'utf8' }).split('\n')).toContain(name)
     await terminal.type(keys.controlC)
     expect(await terminal.ended).toBe(130)
+    expect(terminal.text()).toContain('the probe was interrupted and is ended')
     expect(execFileSync('kubectl', jobs, { env: environment, encoding: 'utf8' }).split('\n')).not.toContain(name)
   }, 90_000)
 })

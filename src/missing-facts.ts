@@ -50,7 +50,7 @@ function nameOfCode(workloads: readonly Workload[]): Partial<MissingFact> {
   return framework === undefined ? {} : { what: `how long ${framework.value} takes on its input` }
 }
 
-const runtimeFact: MissingFact = { what: 'how long this takes', key: 'runtime', example: '4h on 8xa100-80gb' }
+const runtimeFact: MissingFact = { what: 'how long this takes', key: 'runtime', example: '4h' }
 
 function missingOfModel({ model, modelName }: Workload): readonly MissingFact[] {
   if (model !== undefined) return []

@@ -59,7 +59,7 @@ function describeUnknown(jobs: readonly CheckedJob[]): string {
     `gpufare: push stopped, ${countOf(jobs.length, 'job')} cannot be estimated and --strict is set`,
     ...jobs.slice(0, mostFindings).map(({ place, name }) => `  ${plainText(`${describePlace(place)}  ${name}`)}`),
     ...more(jobs.length),
-    '  to go on: say in the manifest how long it runs, #GPUFARE runtime=4h on 8xa100-80gb; or git push --no-verify',
+    '  to go on: say in the manifest how long it runs, #GPUFARE runtime=4h; or git push --no-verify',
   ].join('\n')
 }
 

@@ -125,6 +125,7 @@ export function fareOf(
       ...warnOfLogs(logs, asWritten?.runtime),
       ...limitWarnings(asWritten, config.currency),
       ...endingWarnings(asWritten),
+      ...shortRuns(job, asWritten, past),
       ...correctionWarnings(asWritten),
       ...looseLimit(job, asWritten, config.currency),
       ...sessionWarnings(job, session, config.currency),
@@ -244,6 +245,14 @@ function endingWarnings(asWritten: Quote | undefined): readonly Warning[] {
   const told = kinds.flatMap(([count, what]) => (count === 0 ? [] : `${count} ${what}`))
   if (told.length === 0) return []
   return [{ code: 'earlier-runs', text: `of the last ${countOf(endings.runs, 'run')} like it ${told.join(', ')}` }]
+}
+
+/** Runs of under a minute failed at their start, or were tries: whoever knows of them wants to know that they do not count. */
+function shortRuns(job: Job, asWritten: Quote | undefined, { runs }: Past): readonly Warning[] {
+  const count = asWritten?.runtime?.basis === 'history' ? 0 : (runs?.tooShort(job) ?? 0)
+  if (count === 0) return []
+  const text = `${countOf(count, 'earlier run')} of this name took less than a minute${count === 1 ? '' : ' each'} and count${count === 1 ? 's' : ''} for nothing`
+  return [{ code: 'earlier-runs', text }]
 }
 
 /** An estimate that earlier quotes have moved out of its own range. */

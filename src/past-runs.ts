@@ -59,6 +59,10 @@ export function pastRunsOf(kept: KeptRuns, gpus: readonly Gpu[], asker: Asker): 
       }
       return [...counts.values()].sort((a, b) => b.runs - a.runs)
     },
+    tooShort(job) {
+      const completed = alike(job.name).filter(({ state }) => state === 'completed')
+      return completed.some(isWhole) ? 0 : completed.length
+    },
   }
 }
 

@@ -237,3 +237,11 @@ describe('several ways of knowing', () => {
     expect(predict(pastOf(times(12, () => run({}))), on('h100-80gb', 8, false))).toBeUndefined()
   })
 })
+
+it('runs that were over within a minute are counted where there are no others', () => {
+  const soon = [run({ hours: 0.01 }), run({ hours: 0.005 }), run({ hours: 0.01, state: 'failed' })]
+  const { runs } = pastOf(soon)
+  const job = jobOf({ name: 'train' })
+  expect(runs?.tooShort(job)).toBe(2)
+  expect(pastOf([...soon, run({ hours: 1 })]).runs?.tooShort(job)).toBe(0)
+})

@@ -114,6 +114,7 @@ test('what goes by earlier runs already is not corrected by them once more', () 
   const runs: Past['runs'] = {
     knows: () => true,
     gpusOf: () => [],
+    tooShort: () => 0,
     forecast: () => ({
       seconds,
       unlimitedSeconds: seconds,

@@ -160,6 +160,8 @@ export interface PastRuns {
   forecast(job: Job, gpuName: string, gpuCount: number, asRequested: boolean): PastForecast | undefined
   /** GPUs that runs of the job had, the most frequent first; those whose type nobody recorded are left out. */
   gpusOf(job: Job): readonly { readonly gpuName: string; readonly gpuCount: number }[]
+  /** Completed runs of the job, where all of them were over so soon that they tell nothing. */
+  tooShort(job: Job): number
 }
 
 /** What earlier quotes were wrong by. Whoever quotes reads it, late, where there is any. */

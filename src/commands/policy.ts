@@ -34,8 +34,9 @@ export async function policyTest(
   const paint = await loadPaint(terminal, 'stdout')
   let [held, failed] = [0, 0]
   for (const file of files) {
+    const examples = readExamples(file)
     const config = await policyFor(file, options, terminal)
-    for (const example of readExamples(file)) {
+    for (const example of examples) {
       const differences = differencesOf(example.expect, findingsOf(example, file, config))
       if (differences.length === 0) held++
       else failed++
@@ -117,8 +118,12 @@ export async function policyExplain(
 ): Promise<number> {
   const paint = await loadPaint(terminal, 'stdout')
   if (id === undefined) {
-    const width = Math.max(...rules.map(rule => rule.id.length))
-    const lines = rules.map(rule => `${paint.bold(rule.id.padEnd(width))}  ${rule.explanation}`)
+    const all = [
+      ...rules.map(rule => [rule.id, rule.explanation] as const),
+      ...Object.entries(others).map(([name, text]) => [name, firstSentence(text)] as const),
+    ]
+    const width = Math.max(...all.map(([name]) => name.length))
+    const lines = all.map(([name, text]) => `${paint.bold(name.padEnd(width))}  ${text}`)
     terminal.stdout.write(`${lines.join('\n')}\n`)
     return 0
   }
@@ -130,6 +135,10 @@ export async function policyExplain(
   }
   terminal.stdout.write(`${paint.bold(id)}\n${text}\n`)
   return 0
+}
+
+function firstSentence(text: string): string {
+  return text.slice(0, text.indexOf('. ') + 1).replaceAll('\n', ' ')
 }
 
 /** Settings that every rule has. */

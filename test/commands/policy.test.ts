@@ -89,6 +89,13 @@ describe('gpufare policy test', () => {
   })
 })
 
+test('a file of examples that is not there is named, also where no policy counts', async () => {
+  const { terminal } = pretendTerminal()
+  await expect(policyTest([join(makeFolder(), 'nope.yaml')], { color: false }, terminal)).rejects.toThrow(
+    /nope\.yaml.*there is no such file/,
+  )
+})
+
 describe('gpufare policy explain', () => {
   async function explain(rule?: string) {
     const { terminal, shown } = pretendTerminal()
@@ -96,14 +103,14 @@ describe('gpufare policy explain', () => {
     return shown.stdout
   }
 
-  test('names every rule that a policy can', async () => {
+  test('names every rule that a policy can, and what findings are called that no policy names', async () => {
     const text = await explain()
     expect(
       text
         .trimEnd()
         .split('\n')
         .map(line => line.split(' ')[0]),
-    ).toEqual(rules.map(rule => rule.id))
+    ).toEqual([...rules.map(rule => rule.id), 'budget', 'expired-exemption'])
     expect(rules.map(rule => rule.id).sort()).toEqual([...policyRules].sort())
   })
 

@@ -32,9 +32,9 @@ export interface CheckRequest {
 /** What of a source is asked for: paths that are there, the `ignore` list of the configuration taken out. */
 export function selectionOf(source: ListedSource, request: CheckRequest, gone: readonly string[] = []): Selection {
   const faults: Fault[] = []
-  const listed = new Set(source.paths)
-  const paths = request.paths.map(typed => {
-    const path = toSource(source, resolve(request.folder, typed))
+  const asked = request.paths.map(typed => ({ typed, path: toSource(source, resolve(request.folder, typed)) }))
+  const listed = new Set(asked.every(({ path }) => path === '') ? [] : source.paths)
+  const paths = asked.map(({ typed, path }) => {
     const isListed = (each: string) => each === path || each.startsWith(`${path}/`)
     const known = path === '' || listed.has(path ?? '') || source.paths.some(isListed) || gone.some(isListed)
     const isThere = request.head === 'work tree' && existsSync(resolve(request.folder, typed))

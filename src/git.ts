@@ -104,13 +104,19 @@ async function isCommit(repository: Repository, revision: string): Promise<boole
 /** The files of a revision, read from git's objects. */
 export async function revisionFiles(repository: Repository, revision: string): Promise<ListedSource> {
   const { stdoutBytes } = await demand(repository, ['ls-tree', '-r', '-z', '--full-tree', revision])
-  return new ObjectFiles(repository, entriesOf(stdoutBytes, /^(\d+) \w+ ([0-9a-f]+)\t/))
+  return new ObjectFiles(
+    repository,
+    entriesOf(stdoutBytes, ([mode = '', , hash = '']) => ({ mode, hash })),
+  )
 }
 
 /** The files as they are staged, read from git's objects. */
 export async function indexFiles(repository: Repository): Promise<ListedSource> {
   const { stdoutBytes } = await demand(repository, ['ls-files', '--stage', '-z'])
-  return new ObjectFiles(repository, entriesOf(stdoutBytes, /^(\d+) ([0-9a-f]+) [0-3]\t/))
+  return new ObjectFiles(
+    repository,
+    entriesOf(stdoutBytes, ([mode = '', hash = '']) => ({ mode, hash })),
+  )
 }
 
 /** The files of the work tree: what git tracks, and what it neither tracks nor ignores. */
@@ -299,11 +305,11 @@ async function readObjects(
 }
 
 /** `MODE TYPE HASH\tPATH` or the like, each ended by NUL. */
-function entriesOf(listing: Uint8Array, head: RegExp): ReadonlyMap<string, Entry> {
+function entriesOf(listing: Uint8Array, entryOf: (words: readonly string[]) => Entry): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>()
   for (const line of decodeNames(listing)) {
-    const [words = '', mode = '', hash = ''] = head.exec(line) ?? []
-    entries.set(line.slice(words.length), { mode, hash })
+    const tab = line.indexOf('\t')
+    entries.set(line.slice(tab + 1), entryOf(line.slice(0, tab).split(' ')))
   }
   return entries
 }

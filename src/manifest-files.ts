@@ -88,9 +88,13 @@ export function glanceText(bytes: Uint8Array): string {
   return /^(?:\xff\xfe|\xfe\xff)/.test(text) ? text.slice(2).replaceAll('\0', '') : text
 }
 
+function isRecipe(path: string): boolean {
+  return /(?:^|\/)(?:(?:Chart|kustomization)\.ya?ml|Kustomization)$/.test(path)
+}
+
 /** Folders whose manifests are only made by rendering them: Helm charts and kustomizations, the outermost first. */
 export function findUnrendered(paths: readonly string[]): readonly Unrendered[] {
-  const found = paths.flatMap((path): readonly Unrendered[] => {
+  const found = paths.filter(isRecipe).flatMap((path): readonly Unrendered[] => {
     const folder = posix.dirname(path) === '.' ? '' : posix.dirname(path)
     const shown = folder === '' ? '.' : folder
     if (/(?:^|\/)Chart\.ya?ml$/.test(path)) {

@@ -61,8 +61,12 @@ export function describePlace(place: Place): string {
 /** One line of plain text for one fault: place, message and hint. */
 export function describeFault(fault: Fault): string {
   const hint = fault.hint === undefined ? '' : ` (${fault.hint})`
-  return plainText(`${describePlace(fault.place)}  ${fault.message}${hint}`)
+  const message = fault.message.length > longestMessage ? `${fault.message.slice(0, longestMessage)}...` : fault.message
+  return plainText(`${describePlace(fault.place)}  ${message}${hint}`)
 }
+
+/** A fault names what it saw, which in a file that is no manifest may be all of it. */
+const longestMessage = 2_000
 
 /** What the system's usual refusals of a file mean. */
 const reasons: Readonly<Record<string, string>> = {

@@ -10,8 +10,13 @@ export function nearestWord(word: string, known: readonly string[]): string | un
   return nearest !== undefined && apart(nearest) <= Math.max(1, Math.floor(word.length / 3)) ? nearest : undefined
 }
 
-/** Levenshtein distance. */
+/** Lengths that differ by more are those of words that have nothing in common. */
+const farApart = 100
+
+/** Levenshtein distance; of words whose lengths are far apart the least that it can be. */
 export function editDistance(a: string, b: string): number {
+  const least = Math.abs(a.length - b.length)
+  if (least > farApart) return least
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
     const current = [i]

@@ -521,3 +521,9 @@ test('a script whose directives are still to be filled in names its placeholders
   expect(faults('#SBATCH --nodes=x{{ nodes }}y')).not.toContain('--nodes=')
   expect(faults('#SBATCH --nodes=many\n# {{ a note }}')).toContain('--nodes=many')
 })
+
+test('an option as long as a book is named by its beginning', () => {
+  const said = faults(`#SBATCH --j${'$a'.repeat(50_000)}`)
+  expect(said).toContain('unknown option --j$a$a')
+  expect(said.length).toBeLessThan(2_200)
+})

@@ -231,9 +231,15 @@ function isPlace(name: string, value: string): boolean {
   return /^(\.{0,2}\/|[~$])/.test(value) || /(PORT|ADDR|ADDRESS)$/i.test(name)
 }
 
+/** What tells libraries how to go about it, and not what is to be done. */
+const ABOUT_LIBRARIES =
+  /^(XLA_FLAGS|TOKENIZERS_PARALLELISM|HF_(HOME|TOKEN|HUB_\w+|DATASETS_\w+)|(OMP|MKL)_NUM_THREADS|(NCCL|UCX|TF|TORCH|PYTORCH|WANDB|LD)_\w+|PYTHON\w*)$/
+
 function explainFindings(findings: Findings): Warning[] {
   const warnings: Warning[] = []
-  const defaults = [...findings.defaults].filter(([name, cell]) => !isPlace(name, showText(cell.text)))
+  const defaults = [...findings.defaults].filter(
+    ([name, cell]) => !isPlace(name, showText(cell.text)) && !ABOUT_LIBRARIES.test(name),
+  )
   const place = defaults[0]?.[1].place
   if (place !== undefined) {
     const listed = defaults.map(([name, cell]) => `${name}=${showText(cell.text)}`)

@@ -55,6 +55,19 @@ describe('what bash would make of a script', () => {
     ['a variable in braces beside text', 'N=3\npython t.py --out=run${N}b', ['t.py --out=run3b']],
     ['single quotes keep a dollar', "python t.py '$N'", ['t.py $N']],
     ['a variable set twice has its last value', 'N=1\nN=2\npython t.py $N', ['t.py 2']],
+    ['the program that `which` finds', '$(which relion_refine) --j 4\n`command -v t.py` x', ['t.py x']],
+    ['a field of a line', "S='a,b,c'\npython t.py $(echo $S | awk -F, '{print $2}')", ['t.py b']],
+    ['a line of a text', 'python t.py $(printf "a\\nb\\n" | sed -n 2p)', ['t.py b']],
+    [
+      'each line of a text in turn',
+      'while read -r name size; do\npython t.py $name $size\ndone <<EOF\na 1\nb 2\nEOF',
+      ['t.py a 1', 't.py b 2'],
+    ],
+    [
+      'a line without a name for it',
+      'while read -r; do\nargs+=("$REPLY")\ndone <<< "x y"\npython t.py ${args[0]}',
+      ['t.py x y'],
+    ],
     ['a value set after the command does not count', 'python t.py $N\nN=2', ['t.py <$N>']],
     ['a variable that nobody sets is not known', 'python t.py --lr $LR', ['t.py --lr <$LR>']],
     [
@@ -513,6 +526,11 @@ describe('what the user should know', () => {
     expect(find('python t.py ${1:-org/model}').warnings).toMatchObject([{ code: 'default-filled' }])
   })
 
+  test('so are settings of libraries', () => {
+    const script = 'export XLA_FLAGS="${XLA_FLAGS:---a=b}" OMP_NUM_THREADS=${OMP_NUM_THREADS:-8}\npython t.py'
+    expect(find(script).warnings).toEqual([])
+  })
+
   test('arguments that a loop looks for and the script cannot do without are said to be missing', () => {
     const script =
       'M=""\nwhile [[ $# -gt 0 ]]; do case $1 in --m) M=$2; shift 2;; esac; done\n[[ -z "$M" ]] && exit 1\npython t.py'
@@ -681,5 +699,50 @@ describe('launchers and containers', () => {
     const [line] = peelCommand(words, { file: 'job.yaml', firstLine: 7, variables: {}, arguments: [] })
     expect(line).toMatchObject({ program: 't.py', launches: [{ launcher: 'torchrun', nodes: 1 }] })
     expect(line?.launches[0]?.processesPerNode).toBeUndefined()
+  })
+})
+
+describe('files beside the manifest that a script reads', () => {
+  const sourcedFiles = new Map([
+    ['grid.txt', '--lr 1 --epochs 9\n--lr 2 --epochs 9\n\n--lr 3 --epochs 9\n'],
+    ['table.csv', 'id,model,epochs\n1,gat,5\n2,gcn,5\n'],
+    ['conf/a.yaml', 'model: tiny\nsteps: 40\n'],
+  ])
+  const read = (script: string) =>
+    findCommandLines(script, { file: 'job.sh', firstLine: 1, variables: {}, arguments: [], sourcedFiles })
+
+  test.each<[script: string, expected: string]>([
+    ['python t.py $(sed -n 2p grid.txt)', 't.py --lr 2 --epochs 9'],
+    ['python t.py $(sed -n "${SLURM_ARRAY_TASK_ID}p" grid.txt)', 't.py --lr <…> --epochs 9'],
+    ['python t.py $(head -n $SLURM_ARRAY_TASK_ID grid.txt | tail -n 1)', 't.py --lr <…> --epochs 9'],
+    ['python t.py `cat grid.txt | tail -n +$SLURM_ARRAY_TASK_ID | head -1`', 't.py --lr <…> --epochs 9'],
+    ['python t.py $(awk "NR==$SLURM_ARRAY_TASK_ID" grid.txt)', 't.py --lr <…> --epochs 9'],
+    ["python t.py $(awk -F, -v n=2 '$1==n {print $2}' table.csv)", 't.py gcn'],
+    ["python t.py $(awk -F, -v n=$SLURM_ARRAY_TASK_ID '$1==n {print $3}' table.csv)", 't.py 5'],
+    [
+      'IFS=, read -r id model epochs < <(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" table.csv)\npython t.py $model $epochs',
+      't.py <…> <…>',
+    ],
+    [
+      'mapfile -t lines < grid.txt\npython t.py ${lines[$SLURM_ARRAY_TASK_ID]}',
+      't.py <${lines[$SLURM_ARRAY_TASK_ID]}>',
+    ],
+    ['mapfile -t lines < grid.txt\npython t.py ${lines[1]}', 't.py --lr 2 --epochs 9'],
+    ["python t.py $(grep '^model:' conf/a.yaml | awk '{print $2}')", 't.py tiny'],
+    ['cd conf\npython t.py "$(< a.yaml)"', 't.py model: tiny\nsteps: 40'],
+    ['python t.py $(wc -l < grid.txt)', 't.py 4'],
+    ['python t.py $(sort grid.txt)', 't.py <$(sort grid.txt)>'],
+    ['python t.py $(sed -n "s/a/b/p" grid.txt)', 't.py <$(sed -n "s/a/b/p" grid.txt)>'],
+    ['python t.py $(head -n $N grid.txt)', 't.py <$(head -n $N grid.txt)>'],
+    ['python t.py $(cat /etc/hostname)', 't.py <$(cat /etc/hostname)>'],
+  ])('%s', (script, expected) => {
+    expect(read(script).commandLines.map(show)).toEqual([expected])
+  })
+
+  test('are named as what the script reads, whether they are there or not', () => {
+    expect(read('cd conf\npython t.py $(cat a.yaml) $(sed -n 3p other.txt)').sources).toEqual([
+      'conf/a.yaml',
+      'conf/other.txt',
+    ])
   })
 })

@@ -3,7 +3,7 @@ import { type Cell, type Field, noteAsked, setVariable } from './scope.ts'
 import { assign, exportVariable, inputOf, type Outcome, type Shell, SUCCEEDED, UNKNOWN } from './shell.ts'
 import type { Command } from './syntax.ts'
 import { evaluateTestWords } from './tests.ts'
-import { isKnown, unknownText } from './text.ts'
+import { hasKnownFields, unknownText } from './text.ts'
 import { expandWord } from './words.ts'
 
 /** A command of the shell itself. */
@@ -33,8 +33,14 @@ const read: Builtin = (words, command, shell) => {
   const place = shell.script.placeOf(command.pos)
   const toTheEnd = words.some((word, index) => /^-\w*d$/.test(word.text) && words[index + 1]?.text === '')
   const isArray = words.some(word => /^-\w*a/.test(word.text))
-  const names = words.map(word => word.text).filter(text => /^[A-Za-z_]\w*$/.test(text))
-  if (input === undefined || !isKnown(input)) {
+  const given = words.map(word => word.text).filter(text => /^[A-Za-z_]\w*$/.test(text))
+  const names = given.length === 0 ? ['REPLY'] : given
+  // What it was not given itself (a loop's input) is one line shorter for the next one.
+  if (input !== undefined && input === shell.input && !toTheEnd) {
+    if (input === '') return { flow: 'next', status: false }
+    shell.input = input.includes('\n') ? input.slice(input.indexOf('\n') + 1) : ''
+  }
+  if (input === undefined || !hasKnownFields(input)) {
     const text = input !== undefined && toTheEnd ? input : undefined
     for (const name of names) setVariable(shell, name, { text: text ?? unknownText(`$${name}`), place })
     return UNKNOWN

@@ -1,7 +1,7 @@
-import { posix } from 'node:path'
 import type { Place } from '../errors.ts'
 import { type Builtin, PLAIN_BUILTINS } from './builtins.ts'
-import { changeFolder, pathBesideManifest, pathInFolder } from './folders.ts'
+import { fileBeside } from './files.ts'
+import { changeFolder, pathBesideManifest } from './folders.ts'
 import { printedBy } from './programs.ts'
 import { type Cell, type Field, type Findings, mergeVariables, setVariable, type Variable } from './scope.ts'
 import {
@@ -27,6 +27,7 @@ import {
   parseBash,
   type Statement,
   type Word,
+  type WordPart,
 } from './syntax.ts'
 import { evaluateTest } from './tests.ts'
 import { globToRegExp, isKnown, isShort, isUnknown, showText, unknownText } from './text.ts'
@@ -78,7 +79,7 @@ export function followScript(
     mayBeSet: false,
     findings: start.findings,
     functions: new Map(),
-    course: { started: [], steps: 0, branches: 0, unfollowed: undefined, sources: new Set() },
+    course: { started: [], steps: 0, branches: 0, unfollowed: undefined },
     writtenFiles: new Map(),
     copies: new Map(),
     conditional: false,
@@ -90,11 +91,12 @@ export function followScript(
     depth: 0,
     folder: start.folder ?? '',
     sourcedFiles: start.sourcedFiles ?? new Map(),
+    sources: new Set(),
   }
   runList(script.tree.commands, shell)
   const errors = (script.tree.errors ?? []).map(error => ({ message: error.message, place: script.placeOf(error.pos) }))
-  const { started, unfollowed, sources } = shell.course
-  return { started, errors, unfollowed, sources: [...sources] }
+  const { started, unfollowed } = shell.course
+  return { started, errors, unfollowed, sources: [...shell.sources] }
 }
 
 function fork(shell: Shell): Shell {
@@ -419,7 +421,26 @@ function inputPlace(command: Command, shell: Shell): Place {
   return shell.script.placeOf(heredoc?.type === 'HereDoc' ? heredoc.body.pos : command.pos)
 }
 
+/** `id=$(sbatch --parsable job.sh)`: what is submitted there counts like what stands on a line of its own. */
+function startSubmissions(command: Command, shell: Shell): void {
+  for (const part of [...command.prefix, ...command.args]) {
+    const word = part.type === 'Assignment' ? part.value : part
+    for (const submission of word.type === 'Word' ? (word.parts ?? []).flatMap(submissionsIn) : []) {
+      runSimpleCommand(submission, shell)
+    }
+  }
+}
+
+function submissionsIn(part: WordPart): readonly Command[] {
+  if (part.type === 'DoubleQuoted') return part.parts.flatMap(submissionsIn)
+  if (part.type !== 'CommandExpansion' || !/\bsbatch\b/.test(part.text)) return []
+  const command = part.script?.commands[0]?.command
+  const first = command?.type === 'Pipeline' ? command.commands[0] : command
+  return first?.type === 'Command' && first.name?.value === 'sbatch' ? [first] : []
+}
+
 function runSimpleCommand(command: Command, shell: Shell): Outcome {
+  startSubmissions(command, shell)
   if (command.name === undefined) {
     for (const part of command.prefix) if (part.type === 'Assignment') assign(part, shell)
     return SUCCEEDED
@@ -520,9 +541,8 @@ const source: Builtin = (words, _, shell) => {
   const written = shell.writtenFiles.get(showText(word.text))
   if (written !== undefined) return evaluate(written, shell)
   if (SETUP_FILE.test(showText(word.text))) return SUCCEEDED
-  const path = pathBesideManifest(showText(word.text), isKnown(word.text))
-  const file = path === undefined || posix.isAbsolute(path) ? undefined : pathInFolder(shell.folder, path)
-  if (file !== undefined) shell.course.sources.add(file)
+  const file = fileBeside(shell, word.text)
+  if (file !== undefined) shell.sources.add(file)
   const text = file === undefined ? undefined : shell.sourcedFiles.get(file)
   if (file !== undefined && text !== undefined) return runSourced(text, { file, line: 1 }, given, shell)
   shell.mayBeSet = true

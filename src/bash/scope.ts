@@ -46,10 +46,18 @@ export interface Scope {
   /** A file of unknown content was sourced: what looks unset may be set. */
   mayBeSet: boolean
   readonly findings: Findings
+  /** Where it stands, seen from the manifest's folder. */
+  folder: string
+  /** Files that the script wrote before, by their path. */
+  readonly writtenFiles: Map<string, string>
+  /** Texts of files beside the manifest, by their paths. */
+  readonly sourcedFiles: ReadonlyMap<string, string>
+  /** Files beside the manifest that were sourced or read, whether their text is known or not. */
+  readonly sources: Set<string>
 }
 
 /** Longest text that is followed; what grows beyond becomes unknown, so that no script can eat the memory. */
-const LONGEST_TEXT = 200_000
+export const LONGEST_TEXT = 200_000
 
 /** Set by the scheduler, the launcher or the login shell of the machine it runs on, not by who submits. */
 const SET_AT_RUN_TIME =

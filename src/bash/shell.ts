@@ -2,7 +2,7 @@ import type { Place } from '../errors.ts'
 import { type Cell, type Field, type Scope, setVariable, type Variable } from './scope.ts'
 import type { ArrayValue, Assignment, FunctionNode, Redirection } from './syntax.ts'
 import { unknownText } from './text.ts'
-import { expandText, expandValue, expandWord, heredocText, joinCells } from './words.ts'
+import { expandText, expandValue, expandWord, heredocText, joinCells, redirectedText } from './words.ts'
 
 /** A command that a script would start, its words expanded, launchers still in front. */
 export interface StartedCommand {
@@ -38,10 +38,7 @@ export interface Shell extends Scope {
     steps: number
     branches: number
     unfollowed: Place | undefined
-    /** Files beside the manifest that were sourced, whether their text is known or not. */
-    sources: Set<string>
   }
-  readonly writtenFiles: Map<string, string>
   /** Paths whose file is a copy of another one. */
   readonly copies: Map<string, string>
   conditional: boolean
@@ -52,9 +49,6 @@ export interface Shell extends Scope {
   background: boolean
   input: string | undefined
   depth: number
-  folder: string
-  /** Texts of files beside the manifest, by their paths. */
-  readonly sourcedFiles: ReadonlyMap<string, string>
 }
 
 /** How a command leaves: on to the next one, or out of its loop, function or script. */
@@ -75,6 +69,7 @@ export function inputOf(redirects: readonly Redirection[], shell: Shell): string
   for (const redirect of redirects) {
     if (redirect.type === 'HereDoc') return heredocText(redirect, shell)
     if (redirect.type === 'HereString') return `${expandText(redirect.target, shell)}\n`
+    if (redirect.type === 'Redirect' && redirect.operator === '<') return redirectedText(redirect.target, shell)
   }
   return shell.input
 }

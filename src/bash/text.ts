@@ -55,12 +55,34 @@ export function mergeTexts(a: string, b: string, name: string): string {
   return `${shorter}${blank}${unknownText(`[${added.trim()}]`)}`
 }
 
+/** Stands for one word, or one field of a line, of which only that is known. */
+const ONE_FIELD = unknownText('…')
+
+/** Whether each unknown part is one word or field, so that they can be counted. */
+export function hasKnownFields(text: string): boolean {
+  return isKnown(text.replaceAll(ONE_FIELD, ''))
+}
+
 /** What two texts of as many words have in common, word for word; where they differ, a mark. */
 export function mergeWords(a: string, b: string): string {
   if (a === b) return a
-  const [some, others] = [a.trim().split(/\s+/), b.trim().split(/\s+/)]
-  if (some.length !== others.length) return unknownText('…')
-  return some.map((word, index) => (word === others[index] ? word : unknownText('…'))).join(' ')
+  // Fields of a table count as words where both texts have the same.
+  for (const separators of [/(\s*[,;|]\s*|\s+)/, /(\s+)/]) {
+    const [some, others] = [a.trim().split(separators), b.trim().split(separators)]
+    if (some.length !== others.length) continue
+    return some.map((word, index) => (index % 2 === 1 || word === others[index] ? word : ONE_FIELD)).join('')
+  }
+  return unknownText('… …')
+}
+
+/** Lines of a text that are looked at to find what all have in common. */
+const MOST_LINES = 10_000
+
+/** What all lines of a text have in common, where which of them is meant is only known when the job runs. */
+export function anyLine(text: string): string | undefined {
+  const [first, ...others] = text.split('\n', MOST_LINES + 1).filter(line => line.trim() !== '')
+  if (first === undefined || others.length >= MOST_LINES) return undefined
+  return others.reduce(mergeWords, first.trim())
 }
 
 /** Stars in a pattern; each multiplies the time that a match may take by the length of the text. */

@@ -1,5 +1,6 @@
 import type { Place } from '../errors.ts'
-import { printedBy } from './programs.ts'
+import { fileText } from './files.ts'
+import { fileOperand, picksAnyLine, printedBy, type Stage } from './programs.ts'
 import {
   type Cell,
   type Field,
@@ -13,6 +14,7 @@ import {
 } from './scope.ts'
 import {
   type ArithmeticExpression,
+  type Command,
   type CommandExpansion,
   type HereDoc,
   type Lines,
@@ -22,7 +24,7 @@ import {
   type Word,
   type WordPart,
 } from './syntax.ts'
-import { globToRegExp, isKnown, isShort, isUnknown, unknownText } from './text.ts'
+import { anyLine, globToRegExp, isKnown, isShort, isUnknown, unknownText } from './text.ts'
 
 /** A part of a word after expansion; `next` begins another word. */
 type Piece = (Cell & { readonly splits: boolean; readonly quoted: boolean }) | 'next'
@@ -424,35 +426,66 @@ const longestSubstitution = 10_000
 
 /** What a command substitution prints, or a mark. */
 function captureOutput(part: Pick<CommandExpansion, 'text' | 'script' | 'pos'>, scope: Scope): string {
-  const unknown = unknownText(part.text)
-  const [statement, ...more] = part.text.length > longestSubstitution ? [] : (part.script?.commands ?? [])
-  if (statement === undefined || more.length > 0) return unknown
+  return printedInside(part, scope)?.replace(/\n+$/, '') ?? unknownText(part.text)
+}
+
+/** What the commands of a substitution print; undefined where that cannot be known. */
+function printedInside(
+  { text: written, script, pos }: Pick<CommandExpansion, 'text' | 'script' | 'pos'>,
+  scope: Scope,
+): string | undefined {
+  const [statement, ...more] = written.length > longestSubstitution ? [] : (script?.commands ?? [])
+  if (statement === undefined || more.length > 0) return undefined
   const commands = statement.command.type === 'Pipeline' ? statement.command.commands : [statement.command]
+  const inner: Scope =
+    script?.source === undefined
+      ? scope
+      : { ...scope, script: { ...scope.script, placeOf: () => scope.script.placeOf(pos) } }
   let text: string | undefined
   let linesAreKnown = false
+  let before: Stage | undefined
   for (const command of commands) {
-    if (command.type !== 'Command' || command.name === undefined) return unknown
-    const inner: Scope =
-      part.script?.source === undefined
-        ? scope
-        : { ...scope, script: { ...scope.script, placeOf: () => scope.script.placeOf(part.pos) } }
-    const name = expandText(command.name, inner)
-    const args = command.args
-      .flatMap(arg => (arg.type === 'Word' ? expandWord(arg, inner) : []))
-      .map(field => field.text)
-    const redirect = command.redirects[0]
-    const input =
-      redirect?.type === 'HereDoc'
-        ? heredocText(redirect, inner)
-        : redirect?.type === 'HereString'
-          ? `${expandText(redirect.target, inner)}\n`
-          : text
-    const counted = countedByCluster(name, args, scope)
+    if (command.type !== 'Command') return undefined
+    const input = givenTo(command, inner) ?? text
+    // `$(< file)` is what the file says.
+    if (command.name === undefined) return commands.length === 1 ? input : undefined
+    const stage = stageOf(command, command.name, inner)
+    const operand = fileOperand(stage.program, stage.args)
+    const read = operand === undefined ? input : fileText(inner, operand.path)
+    const args = operand?.rest ?? stage.args
+    const picked = before !== undefined && picksAnyLine(before, { ...stage, args }) ? text : undefined
+    const counted = countedByCluster(stage.program, stage.args, scope)
     linesAreKnown ||= counted !== undefined
-    text = counted ?? printedBy(name, args, input, linesAreKnown)
-    if (text === undefined) return unknown
+    const isFirstOfPick = read !== undefined && /^(head|tail)$/.test(stage.program) && args.some(isUnknownCount)
+    text = isFirstOfPick ? anyLine(read) : (picked ?? counted ?? printedBy(stage.program, args, read, linesAreKnown))
+    if (text === undefined || (before !== undefined && picked === undefined)) return undefined
+    before = isFirstOfPick ? { ...stage, args } : undefined
   }
-  return text?.replace(/\n+$/, '') ?? unknown
+  return before === undefined ? text : undefined
+}
+
+/** `-n $N`, `+$N`, `-$N`, of which the number is not known. */
+function isUnknownCount(arg: string): boolean {
+  return isUnknown(arg.replace(/^(-n)?[-+]?/, ''))
+}
+
+function stageOf(command: Command, name: Word, scope: Scope): Stage {
+  const args = command.args.flatMap(arg => (arg.type === 'Word' ? expandWord(arg, scope) : []))
+  return { program: expandText(name, scope), args: args.map(field => field.text) }
+}
+
+/** What stands behind `<`, `<<` or `<<<` of a command. */
+function givenTo({ redirects: [redirect] }: Command, scope: Scope): string | undefined {
+  if (redirect?.type === 'HereDoc') return heredocText(redirect, scope)
+  if (redirect?.type === 'HereString') return `${expandText(redirect.target, scope)}\n`
+  return redirect?.operator === '<' ? redirectedText(redirect.target, scope) : undefined
+}
+
+/** What a command reads that is given `< file` or `< <(commands)`. */
+export function redirectedText(target: Word | undefined, scope: Scope): string | undefined {
+  const [only] = target?.parts ?? []
+  if (only?.type === 'ProcessSubstitution') return printedInside(only, scope)
+  return target === undefined ? undefined : fileText(scope, expandText(target, scope))
 }
 
 /** Programs that list what the request already says, one a line: node names, the node's GPUs. */

@@ -158,7 +158,6 @@ export function readWorkloads(
     ...explainDevices(job, runs),
     ...workloads.flatMap(explainPublicData),
     ...explainRuns(workloads),
-    ...explainChildJobs(job),
     ...explainCpuWork(
       job,
       { all: runs.map(commandOf), read: understood.map(commandOf), isErrand: isPlainErrand },
@@ -363,17 +362,6 @@ function explainRuns(workloads: readonly Workload[]): Warning[] {
     ({ place, repetitions }) => `${besides(place, first.place)}${repetitions > 1 ? ` (${repetitions} times)` : ''}`,
   )
   return [{ code: 'multiple-runs', text: `this job makes ${runs} ${called}: ${places.join(', ')}`, place: first.place }]
-}
-
-function explainChildJobs(job: Job): Warning[] {
-  const submissions = job.roles.flatMap(role => role.commandLines).filter(line => baseName(line.program) === 'sbatch')
-  const [first] = submissions
-  if (first === undefined) return []
-  const count = submissions.reduce((sum, line) => sum + line.repetitions, 0)
-  const jobs = count === 1 ? 'another job' : `${count} other jobs`
-  return [
-    { code: 'child-jobs', text: `the script submits ${jobs}, whose cost is not in this quote`, place: first.place },
-  ]
 }
 
 /** Files that may say more of a run than was read of it, and why they were not read. */

@@ -320,10 +320,11 @@ function dataOf(
   flags: Flags,
 ): Pick<WorkloadReading, 'epochOf' | 'dataFolder'> {
   const names = dataFolder.filter(name => name !== 0)
-  const [first] = dataFolder.includes(0) ? flags.positionals.filter(word => word.text?.includes('/')) : []
-  const positional =
-    first?.text === undefined ? undefined : sourced(first.text, { kind: 'manifest' as const, place: first.place })
-  const folder = known(textFlag(flags, names)) ?? positional
+  const [first] = dataFolder.includes(0) ? flags.positionals.filter(word => word.written.includes('/')) : []
+  const positional = first && sourced(first.written, { kind: 'manifest' as const, place: first.place })
+  const flag = findFlag(flags, names)
+  // Of `$SCRATCH/imagenet` the part that counts is known.
+  const folder = flag?.value === undefined ? positional : sourced(flag.value.written, flag.origin)
   return { ...(epochOf && { epochOf }), ...(folder && { dataFolder: folder }) }
 }
 

@@ -51,6 +51,7 @@ export const maxtext: WorkloadReader = {
         dataset: known(given.dataset),
         steps: known(given.steps),
         globalBatch: globalBatch(flags, peers),
+        microBatch: microBatch(flags),
         sequenceLength: known(given.sequenceLength),
         precision: precisionFrom(flags),
         activationRecompute: recomputeOf(flags),
@@ -76,6 +77,16 @@ function globalBatch(flags: Flags, { gpuCount }: Peers): Sourced<number> | undef
   const batch = perDevice.value * gpuCount * times
   const formula = `${perDevice.value} per GPU x ${gpuCount} GPUs${times === 1 ? '' : ` x ${times} accumulated`}`
   return Number.isInteger(batch) ? sourced(batch, { kind: 'computed', formula }) : undefined
+}
+
+/** What each device gets is a process's own batch, unless several share a sequence. */
+function microBatch(flags: Flags): Sourced<number> | undefined {
+  const perDevice = known(positiveFlag(flags, ['per-device-batch-size']))
+  const splits = flags.list.filter(({ name }) =>
+    /^(ici|dcn)-(tensor|context|sequence|pipeline)\w*(-\w+)*-parallelism$/.test(name),
+  )
+  const isWhole = perDevice !== undefined && Number.isInteger(perDevice.value)
+  return isWhole && splits.every(({ value }) => value?.text === '1') ? perDevice : undefined
 }
 
 function precisionFrom(flags: Flags): Sourced<Precision> | undefined {

@@ -314,10 +314,13 @@ describe('what is warned of', () => {
     ['-t 5\n-t 10', 'last-flag-wins'],
     ['-J abl#3', 'directive-cut'],
     ['-t 5\n# SBATCH --gres=gpu:4', 'directive-ignored'],
+    ['-t 5\n# sbatch --gres=gpu:4', 'directive-ignored'],
     ['-t 5', 'directive-ignored', 'echo\n#SBATCH -G 8'],
     ['--gres=gpu:4 --gpus-per-node=8', 'conflict'],
     ['-t 5 --requeue', 'retries-multiply-cost'],
     ['-t 5', 'retries-multiply-cost', 'scontrol requeue $SLURM_JOB_ID'],
+    ['-t 5', 'retries-multiply-cost', 'next=$(sbatch --parsable --dependency=afterany:$SLURM_JOB_ID "$0")'],
+    ['-t 5', 'retries-multiply-cost', 'sbatch --dependency=afterany:$SLURM_JOB_ID job.sbatch'],
     ['-t 5', 'child-jobs', 'id=$(sbatch --parsable next.sbatch)'],
     ['', 'no-directives'],
     ['--exclusive', 'gpu-count-unknown'],
@@ -332,6 +335,8 @@ describe('what is warned of', () => {
     ['-p cpu -n 4', 'gpu-count-unknown'],
     ['-p gpu --gres=gpu:0', 'gpu-count-unknown'],
     ['-t 5\n##SBATCH -G 4', 'directive-ignored'],
+    ['-t 5\n# sbatch --nodes=2 train.slurm large', 'directive-ignored'],
+    ['-t 5', 'retries-multiply-cost', 'sbatch next.sbatch'],
     ['-t 5', 'directive-ignored', 'cat <<EOF > next.sbatch\n#SBATCH -G 8\nEOF'],
     ['-t 5', 'directive-ignored', ": '\n#SBATCH -G 8\n'\npython train.py"],
     ['--gres=gpu:4 --gpus-per-node=4', 'conflict'],
@@ -418,6 +423,69 @@ describe('scripts that submit scripts', () => {
     const [job] = slurm.read(scriptManifest(grid('--gres=gpu:a100:2')))
     expect(job?.roles.map(role => [role.name, role.gpuCount.value, role.tasks])).toEqual([['child-job', 2, 3]])
     expect(job?.warnings.map(warning => warning.code)).toContain('child-jobs')
+  })
+
+  const submitting = (...lines: readonly string[]): string => ['#!/bin/bash', ...lines, ''].join('\n')
+  const train =
+    '#!/bin/bash\n#SBATCH --gres=gpu:a100:4 -t 120\npython train.py --seed $1 --epochs 30 --batch-size $BATCH\n'
+
+  test('the command of --wrap is what runs', () => {
+    const text = submitting(
+      'for seed in 1 2 3; do',
+      '  sbatch --gres=gpu:l4:1 -t 4:00:00 -o "$LOGS/%j" --wrap="python train.py --seed $seed --epochs 30"',
+      'done',
+    )
+    const [job] = slurm.read(scriptManifest(text))
+    const [role, ...others] = job?.roles ?? []
+    expect(others).toEqual([])
+    expect([role?.gpuCount.value, role?.tasks, role?.concurrentTasks, role?.timeLimitSeconds?.value]).toEqual([
+      1, 3, 3, 14_400,
+    ])
+    expect(role?.commandLines[0]?.arguments.map(word => word.text)).toEqual(['--seed', undefined, '--epochs', '30'])
+  })
+
+  test('a script beside it is read with the options, arguments and variables that it is given', () => {
+    const text = submitting('for seed in 1 2; do', '  BATCH=64 sbatch --time=60 jobs/train.sbatch $seed', 'done')
+    const [before] = slurm.read(scriptManifest(text))
+    expect(before?.sources).toEqual(['jobs/train.sbatch'])
+    const sourcedFiles = new Map([['jobs/train.sbatch', train]])
+    const [job] = slurm.read(scriptManifest(text, { sourcedFiles }))
+    const [role] = job?.roles ?? []
+    expect([role?.gpuCount.value, role?.tasks, role?.timeLimitSeconds?.value]).toEqual([4, 2, 3_600])
+    const words = role?.commandLines[0]?.arguments.map(word => word.text)
+    expect(words).toEqual(['--seed', undefined, '--epochs', '30', '--batch-size', '64'])
+  })
+
+  test('what waits for another job does not run beside it', () => {
+    const text = submitting(
+      'id=$(sbatch --parsable -G 8 --wrap="python a.py")',
+      'sbatch -d afterok:$id -G 8 --wrap="python b.py"',
+    )
+    const [role] = slurm.read(scriptManifest(text))[0]?.roles ?? []
+    expect([role?.tasks, role?.concurrentTasks]).toEqual([2, 1])
+  })
+
+  test('of several ways one is taken', () => {
+    const text = submitting(
+      'if [ -f last.ckpt ]; then',
+      '  sbatch -G 1 --wrap="python train.py --resume"',
+      'else',
+      '  sbatch -G 1 --wrap="python train.py"',
+      'fi',
+    )
+    expect(slurm.read(scriptManifest(text))[0]?.roles.map(role => role.tasks)).toEqual([1])
+  })
+
+  test.each([
+    ['a script that is not there', 'sbatch train.sbatch'],
+    ['a request that is not known', 'sbatch --gres=gpu:$N --wrap="python train.py"'],
+    ['itself', 'sbatch -G 1 job.sbatch'],
+  ])('%s is not counted, and said not to be', (_, line) => {
+    const [job] = slurm.read(scriptManifest(submitting(line, line)))
+    expect(job?.roles.map(role => [role.name, role.gpuCount.value])).toEqual([['job', 0]])
+    expect(job?.warnings).toContainEqual(
+      expect.objectContaining({ code: 'child-jobs', text: expect.stringContaining('2 other jobs') }),
+    )
   })
 
   test('a fault in a script that is written names that script', () => {

@@ -117,15 +117,6 @@ describe('several runs', () => {
     expect(workloads.map(workload => workload.purpose)).toEqual(['train', 'evaluate'])
     expect(warnings).toEqual([])
   })
-
-  test('jobs that the script submits are counted', () => {
-    const { warnings } = readScript(
-      'for m in a b; do for d in x y; do sbatch <<E\n#!/bin/bash\npython train.py --epochs 3\nE\ndone; done',
-    )
-    expect(warnings).toContainEqual(
-      expect.objectContaining({ code: 'child-jobs', text: expect.stringMatching(/4 other jobs/) }),
-    )
-  })
 })
 
 describe('launcher and request', () => {

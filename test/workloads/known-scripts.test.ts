@@ -52,6 +52,11 @@ describe('timm', () => {
       { modelName: undefined, epochs: undefined, microBatch: undefined },
     ],
     [
+      'a folder of which only the place is not known',
+      'python train.py --data-dir $SCRATCH/tiny-images --sched cosine --drop-path 0.2',
+      { dataset: 'tiny-images' },
+    ],
+    [
       'what is only known when it runs',
       `torchrun --nproc_per_node=4 ${TIMM} -b $BATCH --epochs $EPOCHS`,
       { microBatch: undefined, globalBatch: undefined, epochs: undefined, steps: undefined },

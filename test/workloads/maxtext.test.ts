@@ -36,6 +36,7 @@ describe('MaxText', () => {
       modelName: 'llama2-7b',
       steps: 30,
       globalBatch: 64,
+      microBatch: 4,
       sequenceLength: 2048,
       tokens: 30 * 64 * 2048,
       precision: 'fp8',
@@ -49,6 +50,12 @@ describe('MaxText', () => {
     const command = 'python -m MaxText.train configs/base.yml per_device_batch_size=0.5'
     expect(valuesOf(command, { gpus: 8, files })).toMatchObject({ globalBatch: 4, steps: 150_001 })
     expect(valuesOf(command, { gpus: 1, files })['globalBatch']).toBeUndefined()
+  })
+
+  test('GPUs that share a sequence have no batch of their own', () => {
+    const command = 'python -m MaxText.train configs/base.yml per_device_batch_size=2 ici_tensor_parallelism=4'
+    const read = valuesOf(command, { gpus: 8, files })
+    expect([read['globalBatch'], read['microBatch']]).toEqual([16, undefined])
   })
 
   test('the network of the file is counted', () => {

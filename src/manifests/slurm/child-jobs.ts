@@ -1,19 +1,34 @@
+import { fileText } from '../../bash/files.ts'
 import { followScript } from '../../bash/run.ts'
-import { showText } from '../../bash/text.ts'
+import type { StartedCommand } from '../../bash/shell.ts'
+import { isKnown, showText } from '../../bash/text.ts'
+import type { CommandLine } from '../../command-lines.ts'
 import type { Job, Role } from '../../job.ts'
+import { baseName } from '../../launchers.ts'
 import type { Manifest } from '../../manifest.ts'
 import type { Warning } from '../../warning.ts'
+import { readArguments } from './arguments.ts'
+import { sbatchOptions } from './options.ts'
 
-/** A job that a script submits: `sbatch <<EOF` with all that the script's own shell puts into the text. */
+/** A job that a script submits, with all that the script's own shell puts into its text, options and arguments. */
 export interface ChildScript {
   readonly manifest: Manifest
   readonly line: number
   readonly times: number
+  /** It waits for another job. */
+  readonly waits: boolean
 }
 
-/** The scripts that a script writes and hands to sbatch on the way, loops followed as far as the text decides them. */
-export function findChildScripts(manifest: Manifest): readonly ChildScript[] {
-  const { started } = followScript(manifest.text, {
+/** What a script submits: every one of its jobs, or that one of them cannot be known; and which files would tell more. */
+export interface Submissions {
+  readonly children: readonly ChildScript[]
+  readonly isComplete: boolean
+  readonly sources: readonly string[]
+}
+
+/** The jobs that a script hands to sbatch on the way, loops followed as far as the text decides them. */
+export function findChildScripts(manifest: Manifest): Submissions {
+  const { started, sources: read } = followScript(manifest.text, {
     file: manifest.name,
     firstLine: 1,
     lines: 'as-written',
@@ -23,21 +38,71 @@ export function findChildScripts(manifest: Manifest): readonly ChildScript[] {
         ? undefined
         : manifest.scriptArguments.map(text => ({ text, place: undefined })),
     findings: { defaults: new Map(), missingArguments: new Map(), assumedEmpty: 0, askedArguments: 0 },
+    sourcedFiles: manifest.sourcedFiles,
   })
-  return started.flatMap(command => {
-    const [program, ...options] = command.words.map(word => showText(word.text))
-    if (program?.split('/').at(-1) !== 'sbatch' || command.input === undefined) return []
-    const line = command.place.line ?? 1
-    const text = showText(command.input.text)
-    const name = `script of ${manifest.name}:${line}`
-    return [{ manifest: { ...manifest, name, text, schedulerArguments: options }, line, times: command.repetitions }]
-  })
+  const sources = new Set(read)
+  const submitted = onOneWay(started.filter(({ words }) => baseName(showText(words[0]?.text ?? '')) === 'sbatch'))
+  const children = submitted.map(command => childOf(command, manifest, sources))
+  return {
+    children: children.flatMap(child => child ?? []),
+    isComplete: !children.includes(undefined),
+    sources: [...sources],
+  }
+}
+
+/** Where one of several ways is taken, the submissions of the first of them. */
+function onOneWay(commands: readonly StartedCommand[]): readonly StartedCommand[] {
+  const armOf = new Map<number, number>()
+  for (const { arm } of commands) if (arm !== undefined && !armOf.has(arm.branch)) armOf.set(arm.branch, arm.arm)
+  return commands.filter(({ arm }) => arm === undefined || armOf.get(arm.branch) === arm.arm)
+}
+
+/** Options that say nothing of what a job takes: their values need not be known. */
+const BESIDE_THE_POINT =
+  /^--(job-name|output|error|dependency|comment|mail-\w+|chdir|account|wckey|begin|open-mode|reservation|nice)\b|^-[JoedDAb]/
+
+function childOf(command: StartedCommand, manifest: Manifest, sources: Set<string>): ChildScript | undefined {
+  const given = command.words.slice(1)
+  const line = command.place.line ?? 1
+  const options = given.map(({ text }) => ({
+    text,
+    origin: { kind: 'command-line', option: text } as const,
+    place: command.place,
+  }))
+  const { given: read, end } = readArguments(options, sbatchOptions())
+  if (
+    read.some(({ option, written }) => !isKnown(written) && option.name !== 'wrap' && !BESIDE_THE_POINT.test(written))
+  )
+    return undefined
+  const file = given[end]
+  const wrapped = read.find(({ option }) => option.name === 'wrap')
+  const { folder, writtenFiles } = command
+  const files = { folder, writtenFiles, sourcedFiles: manifest.sourcedFiles ?? new Map(), sources }
+  const text = wrapped ? '' : file === undefined ? command.input?.text : fileText(files, file.text)
+  if (text === undefined || (file !== undefined && showText(file.text) === manifest.name)) return undefined
+  const isOwn = file === undefined
+  const name = isOwn ? `script of ${manifest.name}:${line}` : showText(file.text)
+  return {
+    manifest: {
+      ...manifest,
+      name,
+      text: isOwn ? showText(text) : text,
+      // What `--wrap` runs is read by a shell again, which knows unknown parts by their marks.
+      schedulerArguments: given.slice(0, end).map(word => (wrapped ? word.text : showText(word.text))),
+      scriptArguments: given.slice(end + 1).map(word => word.text),
+      environment: { ...manifest.environment, ...command.environment },
+    },
+    line,
+    times: command.repetitions,
+    waits: read.some(({ option, value }) => option.name === 'dependency' && value !== 'singleton'),
+  }
 }
 
 /** The jobs that a script submits as one: those that ask for the same are tasks of one role. */
 export function gatherChildren(
   manifest: Manifest,
   children: readonly (ChildScript & { readonly job: Job })[],
+  sources: readonly string[],
 ): Job | undefined {
   const [first] = children
   if (first === undefined) return undefined
@@ -47,12 +112,16 @@ export function gatherChildren(
       const key = requestOf(role)
       const before = roles.get(key)
       const tasks = (before?.tasks ?? 0) + role.tasks * child.times
-      const concurrentTasks = (before?.concurrentTasks ?? 0) + role.concurrentTasks * child.times
-      roles.set(key, { ...(before ?? role), tasks, concurrentTasks })
+      // What waits for another one is taken to run after it.
+      const beside = child.waits ? Math.max(before?.concurrentTasks ?? 0, role.concurrentTasks) : undefined
+      const concurrentTasks = beside ?? (before?.concurrentTasks ?? 0) + role.concurrentTasks * child.times
+      const commandLines = before === undefined ? role.commandLines : agreeing(before.commandLines, role.commandLines)
+      roles.set(key, { ...(before ?? role), commandLines, tasks, concurrentTasks })
     }
   }
   const count = children.reduce((sum, child) => sum + child.times, 0)
-  const text = `this script asks for nothing itself and submits ${count} jobs: figures are for all of them together`
+  const jobs = count === 1 ? 'a job: figures are for that one' : `${count} jobs: figures are for all of them together`
+  const text = `this script asks for nothing itself and submits ${jobs}`
   const warning: Warning = { code: 'child-jobs', text, place: { file: manifest.name, line: first.line } }
   return {
     ...first.job,
@@ -63,7 +132,23 @@ export function gatherChildren(
       name: roles.size === 1 ? 'child-job' : `child-job-${index}`,
     })),
     warnings: [warning, ...first.job.warnings],
+    ...(sources.length > 0 && { sources }),
   }
+}
+
+const NUMBER = /(^|=)[+-]?\d[\d._]*(e[+-]?\d+)?$/i
+
+/** The first job's programs, without the numbers in which the others' differ. */
+function agreeing(some: readonly CommandLine[], others: readonly CommandLine[]): readonly CommandLine[] {
+  return some.map((line, index) => {
+    const other = others[index]
+    if (other?.program !== line.program || other.arguments.length !== line.arguments.length) return line
+    const words = line.arguments.map((word, at) => {
+      const differs = word.written !== other.arguments[at]?.written
+      return differs && NUMBER.test(word.written) ? { ...word, text: undefined } : word
+    })
+    return { ...line, arguments: words }
+  })
 }
 
 /** What a role asks for, apart from where it is written and what it runs. */

@@ -80,9 +80,12 @@ export function readDirectives(script: string, file: string): Directives {
   return { directives, faults, ignored, hasOldName, end }
 }
 
+/** `# sbatch --nodes=2 train.slurm large`: a remark on how the script is submitted. */
+const calledWithScript = /^\s*#\s+sbatch\s.*\s[^-\s]\S*\.(sh|bash|sbatch|slurm|sl|job|sub|submit|cmd)(\s|$)/
+
 /** `##SBATCH` is how people switch a directive off; the other forms look as if somebody meant them. */
 function whyIgnored(text: string): string | undefined {
-  if (!/^\s*#\s*sbatch\s+-/i.test(text)) return undefined
+  if (!/^\s*#\s*sbatch\s+-/i.test(text) || calledWithScript.test(text)) return undefined
   if (/^\s/.test(text)) return 'a blank stands before #SBATCH'
   if (/^#\s/.test(text)) return 'a blank stands between # and SBATCH'
   return '#SBATCH has to be in capitals'

@@ -27,16 +27,22 @@ const bytesPerMebibyte = 2 ** 20
 /** slurm.conf(5), SchedulerParameters: max_script_size is 4 MiB where a site sets no other. */
 const largestScriptBytes = 4 * bytesPerMebibyte
 
+/** Scripts that submit scripts are followed so far. */
+const deepestSubmission = 3
+
 /** Reads a batch script with everything that sbatch would add to it. Throws InputError with every fault found. */
-export function readBatchJob(manifest: Manifest): Job {
+export function readBatchJob(manifest: Manifest, depth = 0): Job {
   const wrapped = wrappedScript(manifest.schedulerArguments)
   const script = wrapped ?? manifest.text
   const file = manifest.name
   refuseLargeScript(script, file)
   const reading = readSbatch({ ...manifest, file, script })
-  if (reading.directives.length === 0 && /sbatch\b[^\n]*<</.test(script)) {
-    const children = findChildScripts(manifest).map(child => ({ ...child, job: readBatchJob(child.manifest) }))
-    const gathered = gatherChildren(manifest, children)
+  const asksNothing = reading.directives.length === 0 && manifest.schedulerArguments.length === 0
+  const submits = asksNothing && depth < deepestSubmission && /\bsbatch\b/.test(script)
+  const submissions = submits ? findChildScripts(manifest) : undefined
+  if (submissions?.isComplete) {
+    const children = submissions.children.map(child => ({ ...child, job: readBatchJob(child.manifest, depth + 1) }))
+    const gathered = gatherChildren(manifest, children, submissions.sources)
     if (gathered !== undefined) return gathered
   }
   const shapes = reading.components.map(readShape)
@@ -64,14 +70,14 @@ export function readBatchJob(manifest: Manifest): Job {
     destination: destinationOf(reading.components),
     ...labelsOf(reading.components),
     declarations: declared.declarations,
-    ...(commands.sources.length > 0 && { sources: commands.sources }),
+    ...sourcesOf(commands.sources, submissions?.sources ?? []),
     warnings: [
       ...(wrapped === undefined ? warnOfByteOrderMark(manifest) : []),
       ...reading.warnings,
       ...conflicts,
       ...warnOfRepeatedKeys(entries),
       ...warnOfJob(script, file, reading),
-      ...warnOfChildJobs(script, file, reading),
+      ...warnOfChildJobs(script, file, reading, commands.commandLines),
       ...roles.flatMap((role, index) => {
         const settings = reading.components[index] ?? new Map()
         return warnOfComponent(role, inferGpus(role, reading), settings, shapes[index] ?? readShape(settings), reading)
@@ -79,6 +85,11 @@ export function readBatchJob(manifest: Manifest): Job {
       ...commands.warnings,
     ],
   }
+}
+
+function sourcesOf(...lists: readonly (readonly string[])[]): Pick<Job, 'sources'> {
+  const sources = [...new Set(lists.flat())]
+  return sources.length > 0 ? { sources } : {}
 }
 
 function asFault(warning: Warning): Fault {

@@ -1,7 +1,9 @@
+import type { CommandLine } from '../../command-lines.ts'
 import type { DeclarationEntry } from '../../declarations.ts'
 import type { Place } from '../../errors.ts'
 import { findGpuHint } from '../../gpu-hints.ts'
 import type { DeviceShare, Role } from '../../job.ts'
+import { baseName } from '../../launchers.ts'
 import type { Manifest } from '../../manifest.ts'
 import { formatDuration, parseDuration, secondsPerMinute } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
@@ -60,8 +62,22 @@ function noDirectives(file: string): Warning {
 const submitting = /^(?:[^#"']*(?:[;&|(`]|\b(?:do|then|else)\s))?\s*(?:\w+=["']?(?:\$\(|`))?sbatch\s+\S/
 
 /** A script that submits scripts: its own request says nothing about theirs. */
-export function warnOfChildJobs(script: string, file: string, reading: SbatchReading): readonly Warning[] {
+export function warnOfChildJobs(
+  script: string,
+  file: string,
+  reading: SbatchReading,
+  commandLines: readonly CommandLine[],
+): readonly Warning[] {
   if (!script.includes('sbatch')) return []
+  const submissions = commandLines.filter(line => baseName(line.program) === 'sbatch')
+  const [first] = submissions
+  if (first !== undefined) {
+    const count = submissions.reduce((sum, line) => sum + line.repetitions, 0)
+    const jobs = count === 1 ? 'another job' : `${count} other jobs`
+    return [
+      { code: 'child-jobs', text: `the script submits ${jobs}, whose cost is not in this quote`, place: first.place },
+    ]
+  }
   for (const line of eachLine(script)) {
     if (line.start < reading.headEnd || !submitting.test(line.text)) continue
     const place: Place = { file, line: line.number, column: line.text.indexOf('sbatch') + 1 }
@@ -72,10 +88,18 @@ export function warnOfChildJobs(script: string, file: string, reading: SbatchRea
   return []
 }
 
+/** `sbatch --dependency=afterany:$SLURM_JOB_ID "$0"`, or the script's own name in its place. */
+function submitsItself(line: string, file: string): boolean {
+  if (!line.includes('sbatch')) return false
+  const [, submitted] = /^(?:[^#]*[\s;&|(`])?sbatch\s+(?:-\S+\s+)*["']?([^\s"']+)/.exec(line) ?? []
+  if (submitted === undefined) return false
+  return /^\$(?:0$|\{?BASH_SOURCE)/.test(submitted) || submitted.split('/').at(-1) === file.split('/').at(-1)
+}
+
 function warnOfRetries(script: string, file: string, settings: Settings | undefined): readonly Warning[] {
-  if (/scontrol\s+requeue|sbatch\s+["']?\$(?:0|\{?BASH_SOURCE)/.test(script)) {
+  if (/scontrol\s+requeue|sbatch\s/.test(script)) {
     for (const line of eachLine(script)) {
-      if (!/^[^#]*(?:scontrol\s+requeue|sbatch\s+["']?\$(?:0|\{?BASH_SOURCE))/.test(line.text)) continue
+      if (!/^[^#]*scontrol\s+requeue/.test(line.text) && !submitsItself(line.text, file)) continue
       const text =
         'the script puts itself into the queue again: each run costs this much, and nothing bounds their number'
       return [{ code: 'retries-multiply-cost', text, place: { file, line: line.number } }]

@@ -267,7 +267,8 @@ function gradeWorkload(
   if (want === null) return present([judge('workload', null, plain(working[0]?.purpose))])
   const purpose = ourPurpose(want.purpose ?? 'train')
   const same = workloads.filter(workload => workload.purpose === purpose)
-  const main = same[0] ?? workloads[0]
+  // A step that prepares on CPUs is not what the job is there for.
+  const main = same.find(({ device }) => device !== 'cpu') ?? same[0] ?? workloads[0]
   return [...gradeFacts(want, main, same, judge), ...(others ?? []).map(step => gradeStep(step, main, workloads))]
 }
 

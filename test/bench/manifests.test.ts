@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { readTables } from '../../src/pricing-data.ts'
 import { ReportDocument } from '../../src/reporters/schema.ts'
+import { readInvocation } from '../cases.ts'
 import { ExpectedAnswer } from './manifests/case-schema.ts'
 import { gradeAnswer } from './manifests/grade.ts'
 import { literalsIn } from './manifests/refusal.ts'
-import { readInvocation } from './manifests/run.ts'
 
 const { gpus } = readTables('pricing-data')
 const stated = { kind: 'manifest', place: { file: 'job.sbatch', line: 2 } } as const

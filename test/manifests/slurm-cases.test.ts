@@ -7,7 +7,7 @@ import { findGpus } from '../../src/gpu.ts'
 import type { Job, Role } from '../../src/job.ts'
 import { slurm } from '../../src/manifests/slurm/index.ts'
 import { readTables } from '../../src/pricing-data.ts'
-import { findCases } from '../cases.ts'
+import { findCases, readInvocation } from '../cases.ts'
 import { scriptManifest } from './script-manifest.ts'
 
 const number = z.number().nullable()
@@ -32,6 +32,7 @@ type ExpectedRole = z.infer<typeof ExpectedRole>
 const Expected = z.object({
   scheduler: z.literal('slurm'),
   input: z.array(z.string()),
+  invocation: z.string().optional(),
   job_name: z.string().optional(),
   resources: z.array(ExpectedRole),
   totals: z.object({ gpus: number, gpu_hours_at_limit: number }),
@@ -60,8 +61,10 @@ const cases = findCases().flatMap(({ name, folder, expected }) => {
   return parsed.success ? [{ name, folder, expected: parsed.data }] : []
 })
 
-function readCase(folder: string, file: string): Job {
-  const [job] = slurm.read(scriptManifest(readFileSync(`${folder}/${file}`, 'utf8'), { name: file }))
+function readCase(folder: string, file: string, invocation = ''): Job {
+  const { environment, schedulerArguments, scriptArguments } = readInvocation(invocation)
+  const given = { name: file, environment, schedulerArguments, scriptArguments }
+  const [job] = slurm.read(scriptManifest(readFileSync(`${folder}/${file}`, 'utf8'), given))
   if (job === undefined) throw new Error(`${file} holds no job`)
   return job
 }
@@ -124,7 +127,7 @@ describe('batch scripts of test/cases', () => {
   })
 
   test.each(cases)('$name asks for what its user means', ({ name, folder, expected }) => {
-    const job = readCase(folder, expected.input[0] ?? '')
+    const job = readCase(folder, expected.input[0] ?? '', expected.invocation)
     expect(job.roles).toHaveLength(expected.resources.length)
     for (const [index, wanted] of expected.resources.entries()) {
       const role = job.roles[index]

@@ -142,4 +142,9 @@ describe('what cannot be changed safely', () => {
     const text = script(...directives).replace('#SBATCH #PBS', '#PBS')
     expect(why(text, { replicas: 1, gpusPerReplica: 8, partition: 'p', gresType: 't4' }, extra)).toContain(words)
   })
+
+  test.each(['sbatch -G 2 --wrap="python train.py"', 'id=$(sbatch --parsable train.sbatch)'])('%s', line => {
+    const text = `#!/bin/bash\n${line}\n`
+    expect(why(text, { replicas: 1, gpusPerReplica: 8, gresType: 't4' })).toContain('the jobs that it submits')
+  })
 })

@@ -9,6 +9,7 @@ import type { Manifest } from '../../manifest.ts'
 import type { Warning } from '../../warning.ts'
 import { readArguments } from './arguments.ts'
 import { sbatchOptions } from './options.ts'
+import type { SbatchReading } from './read-sbatch.ts'
 
 /** A job that a script submits, with all that the script's own shell puts into its text, options and arguments. */
 export interface ChildScript {
@@ -48,6 +49,13 @@ export function findChildScripts(manifest: Manifest): Submissions {
     isComplete: !children.includes(undefined),
     sources: [...sources],
   }
+}
+
+/** Whether a script has no request of its own and submits jobs that have. */
+export function asksThroughOthers(manifest: Manifest, { directives }: Pick<SbatchReading, 'directives'>): boolean {
+  if (directives.length > 0 || manifest.schedulerArguments.length > 0 || !/\bsbatch\b/.test(manifest.text)) return false
+  const { children, isComplete } = findChildScripts(manifest)
+  return children.length > 0 || !isComplete
 }
 
 /** Where one of several ways is taken, the submissions of the first of them. */

@@ -2,6 +2,7 @@ import { GpufareError } from '../../errors.ts'
 import { findGpuHint } from '../../gpu-hints.ts'
 import type { Manifest } from '../../manifest.ts'
 import type { Retarget } from '../manifest-format.ts'
+import { asksThroughOthers } from './child-jobs.ts'
 import { type Directive, type DirectiveWord, eachLine } from './directives.ts'
 import { gpuOptions, readShape, type Shape } from './gpu-count.ts'
 import { readGpuType } from './gpu-type.ts'
@@ -23,6 +24,7 @@ interface Edit {
 export function retargetScript(manifest: Manifest, target: Retarget): string {
   if (wrappedScript(manifest.schedulerArguments) !== undefined) refuse('--wrap has no directives to change')
   const reading = readAll(manifest)
+  if (asksThroughOthers(manifest, reading)) refuse('the script asks for nothing itself, the jobs that it submits do')
   const [settings] = reading.components
   if (settings === undefined || reading.components.length > 1) {
     refuse('a heterogeneous job asks for GPUs in several places')

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { FaultsDocument, ReportDocument } from '../../../src/reporters/schema.ts'
+import { readInvocation } from '../../cases.ts'
 import { buildProgram } from '../built-program.ts'
 
 /** What a user, or a program, gets to see of one call. */
@@ -65,25 +66,4 @@ function documentIn(stdout: string): Pick<Answer, 'report' | 'faultCodes'> {
   return faults.success
     ? { report: undefined, faultCodes: faults.data.errors.flatMap(({ code }) => code ?? []) }
     : { report: ReportDocument.parse(document), faultCodes: [] }
-}
-
-/** `TP=2 sbatch --nodes=2 job.sbatch one two`: what is set, what the scheduler and what the script is given. */
-export function readInvocation(invocation: string): {
-  readonly environment: Readonly<Record<string, string>>
-  readonly schedulerArguments: readonly string[]
-  readonly scriptArguments: readonly string[]
-} {
-  const words = invocation.split(/\s+/).filter(word => word !== '')
-  const at = words.findIndex(word => word === 'sbatch' || word === 'kubectl')
-  const behind = at === -1 ? [] : words.slice(at + 1)
-  const file = behind.findIndex(word => /^[^-].*\.\w+$/.test(word))
-  const environment = words.slice(0, Math.max(0, at)).flatMap((word): [string, string][] => {
-    const [, name, value = ''] = /^(\w+)=(.*)$/.exec(word) ?? []
-    return name === undefined ? [] : [[name, value]]
-  })
-  return {
-    environment: Object.fromEntries(environment),
-    schedulerArguments: words[at] === 'sbatch' ? behind.slice(0, Math.max(0, file)) : [],
-    scriptArguments: file === -1 ? [] : behind.slice(file + 1),
-  }
 }

@@ -413,7 +413,7 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
       continue
     }
     const launcher = findLauncher(name, second && showText(second.text))
-    if (launcher === undefined && wrapsPython(rest)) {
+    if (launcher === undefined && wrapsCommand(rest)) {
       rest = rest.slice(1)
       continue
     }
@@ -434,10 +434,12 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
 }
 
 /** `./bind_gpu.sh python train.py …`: a script that is handed a whole command sets something up and runs it. */
-function wrapsPython([first, second, third]: readonly Field[]): boolean {
+function wrapsCommand([first, second, third]: readonly Field[]): boolean {
   const name = baseName(second?.text ?? '')
+  if (!/\.sh$|^\.\/[\w.-]+$/.test(showText(first?.text ?? ''))) return false
+  if (/^(singularity|apptainer)$/.test(name)) return /^(exec|run)$/.test(third?.text ?? '')
   const starts = PYTHON.test(name) ? /^-[mu]$|\.py$/ : name === 'torchrun' ? /^-|\.py$/ : undefined
-  return /\.sh$|^\.\/[\w.-]+$/.test(showText(first?.text ?? '')) && starts?.test(third?.text ?? '') === true
+  return starts?.test(third?.text ?? '') === true
 }
 
 /** `python -u -m package.module args`, `python script.py args`, `python -c code`. */

@@ -642,6 +642,7 @@ describe('launchers and containers', () => {
     ['nsys', 'nsys profile -o out --trace cuda,nvtx python t.py', 't.py'],
     ['conda run', 'conda run -n env --no-capture-output python t.py', 't.py'],
     ['a script that is handed a command', './bind_gpu.sh python -u t.py', 't.py'],
+    ['a script that is handed a container', 'scripts/with_env.sh singularity exec -B /a:/a x.sif python t.py', 't.py'],
     ['a script with arguments of its own', './run.sh python', './run.sh python'],
     ['uv, poetry', 'uv run --with x poetry run python t.py', 't.py'],
     ['a launcher in a launcher', 'srun -N2 singularity exec img.sif torchrun --nproc_per_node 4 t.py', 't.py'],

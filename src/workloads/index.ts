@@ -32,6 +32,7 @@ import { asSweep } from './multirun.ts'
 import { nanogpt } from './nanogpt.ts'
 import { nemo } from './nemo.ts'
 import { nnunet } from './nnunet.ts'
+import { olmo } from './olmo.ts'
 import { openmmlab } from './openmmlab.ts'
 import { openrlhf } from './openrlhf.ts'
 import { withoutPlaces } from './places.ts'
@@ -61,6 +62,7 @@ const readers: readonly WorkloadReader[] = [
   gptNeox,
   torchtitan,
   nemo,
+  olmo,
   llmFoundry,
   maxtext,
   levanter,

@@ -90,8 +90,13 @@ export const scientific: WorkloadReader = {
 }
 
 function codeOf({ program }: CommandLine): ScientificCode | undefined {
-  const name = baseName(program)
+  const name = nameOfImage(baseName(program))
   return CODES.find(({ programs }) => programs.test(name))
+}
+
+/** `alphafold_2.3.2.sif`: a container that is run stands for the program that it is called after. */
+function nameOfImage(name: string): string {
+  return /\.(sif|simg|sqsh)$/.test(name) ? name.replace(/[-_.:]v?\d.*$|\.\w+$/, '') : name
 }
 
 /** AlphaFold 3 looks sequences up first, on CPUs, and ends there if told to (`--norun_inference`). */

@@ -322,6 +322,10 @@ describe('what is warned of', () => {
     ['-t 5', 'retries-multiply-cost', 'next=$(sbatch --parsable --dependency=afterany:$SLURM_JOB_ID "$0")'],
     ['-t 5', 'retries-multiply-cost', 'sbatch --dependency=afterany:$SLURM_JOB_ID job.sbatch'],
     ['-t 5', 'child-jobs', 'id=$(sbatch --parsable next.sbatch)'],
+    ['-n 1', 'child-jobs', 'snakemake --executor slurm --jobs 40'],
+    ['-n 1', 'child-jobs', 'nextflow run main.nf -profile slurm,apptainer'],
+    ['-n 1', 'child-jobs', 'python run_with_submitit.py --nodes 8 --ngpus 8'],
+    ['-n 1', 'child-jobs', 'python train.py -m seed=1,2 hydra/launcher=submitit_slurm'],
     ['', 'no-directives'],
     ['--exclusive', 'gpu-count-unknown'],
     ['-N2 -t 5', 'gpu-count-inferred', 'srun torchrun --nnodes=2 --nproc_per_node=4 train.py'],
@@ -341,6 +345,8 @@ describe('what is warned of', () => {
     ['-t 5', 'directive-ignored', ": '\n#SBATCH -G 8\n'\npython train.py"],
     ['--gres=gpu:4 --gpus-per-node=4', 'conflict'],
     ['-t 5', 'child-jobs', 'echo "usage: sbatch file"'],
+    ['-G 1', 'child-jobs', 'snakemake --cores 8'],
+    ['-G 1', 'child-jobs', 'nextflow run main.nf -profile apptainer'],
     ['-t 5\n-J x # comment', 'directive-ignored'],
   ])('%s: not %s', (directives, code, body) => {
     expect(codes(directives, body)).not.toContain(code)
@@ -463,6 +469,28 @@ describe('scripts that submit scripts', () => {
     )
     const [role] = slurm.read(scriptManifest(text))[0]?.roles ?? []
     expect([role?.tasks, role?.concurrentTasks]).toEqual([2, 1])
+  })
+
+  test('a chain of jobs holds what its largest does, and each link is counted', () => {
+    const text = submitting(
+      'prep=$(sbatch --parsable -n 4 -t 60 --wrap="python prepare.py")',
+      'for seed in 1 2; do',
+      '  sbatch -d afterok:$prep -G 4 -t 60 --wrap="python train.py --seed $seed"',
+      'done',
+      'last=""',
+      'for part in a b c; do',
+      '  last=$(sbatch --parsable --dependency=afterok:$last -G 1 -t 60 --wrap="python refine.py $part")',
+      'done',
+    )
+    const [job] = slurm.read(scriptManifest(text))
+    expect(job?.roles.map(role => [role.gpuCount.value, role.tasks, role.concurrentTasks])).toEqual([
+      [0, 1, 1],
+      [4, 2, 2],
+      [1, 3, 1],
+    ])
+    const turns = job?.turns?.together.map(set => set.map(({ role, tasks }) => `${role} x ${tasks}`))
+    const single = 'child-job-2 x 1'
+    expect(turns).toEqual([['child-job-0 x 1'], ['child-job-1 x 2'], [single], [single], [single]])
   })
 
   test('of several ways one is taken', () => {

@@ -32,6 +32,7 @@ describe('scientific codes', () => {
     ['python3 docker/run_alphafold.py --fasta_paths=a.fasta', 'alphafold'],
     ['colabfold_batch msas out --num-recycle 3', 'colabfold'],
     ['boltz predict in.yaml --use_msa_server', 'boltz'],
+    ['singularity run --nv -B /db:/data /apps/alphafold_2.3.2.sif --fasta_paths=a.fasta --data_dir=/data', 'alphafold'],
     ['dorado basecaller hac pod5/ > calls.bam', 'dorado'],
     ['build/marian-decoder -c m.npz.decoder.yml -d 0 1', 'marian'],
     ['esm-extract esm2_t33_650M_UR50D in.fasta out --include mean', 'esm'],

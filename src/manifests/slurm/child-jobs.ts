@@ -16,8 +16,8 @@ export interface ChildScript {
   readonly manifest: Manifest
   readonly line: number
   readonly times: number
-  /** It waits for another job. */
-  readonly waits: boolean
+  /** Which job it waits for, as far as it is written: `afterok:$(sbatch …)`; absent for none. */
+  readonly waitsFor: string | undefined
 }
 
 /** What a script submits: every one of its jobs, or that one of them cannot be known; and which files would tell more. */
@@ -89,6 +89,7 @@ function childOf(command: StartedCommand, manifest: Manifest, sources: Set<strin
   const text = wrapped ? '' : file === undefined ? command.input?.text : fileText(files, file.text)
   if (text === undefined || (file !== undefined && showText(file.text) === manifest.name)) return undefined
   const isOwn = file === undefined
+  const waitsFor = read.findLast(({ option }) => option.name === 'dependency')?.value
   const name = isOwn ? `script of ${manifest.name}:${line}` : showText(file.text)
   return {
     manifest: {
@@ -102,7 +103,7 @@ function childOf(command: StartedCommand, manifest: Manifest, sources: Set<strin
     },
     line,
     times: command.repetitions,
-    waits: read.some(({ option, value }) => option.name === 'dependency' && value !== 'singleton'),
+    waitsFor: waitsFor === undefined || waitsFor === 'singleton' ? undefined : showText(waitsFor),
   }
 }
 
@@ -115,18 +116,25 @@ export function gatherChildren(
   const [first] = children
   if (first === undefined) return undefined
   const roles = new Map<string, Role>()
-  for (const child of children) {
+  const turns: Map<string, number>[] = []
+  const turnOf = turnsOf(children)
+  children.forEach((child, index) => {
+    const at = turnOf[index] ?? 0
+    const turn = turns[at] ?? new Map<string, number>()
+    turns[at] = turn
     for (const role of child.job.roles) {
       const key = requestOf(role)
       const before = roles.get(key)
       const tasks = (before?.tasks ?? 0) + role.tasks * child.times
-      // What waits for another one is taken to run after it.
-      const beside = child.waits ? Math.max(before?.concurrentTasks ?? 0, role.concurrentTasks) : undefined
-      const concurrentTasks = beside ?? (before?.concurrentTasks ?? 0) + role.concurrentTasks * child.times
       const commandLines = before === undefined ? role.commandLines : agreeing(before.commandLines, role.commandLines)
-      roles.set(key, { ...(before ?? role), commandLines, tasks, concurrentTasks })
+      roles.set(key, { ...(before ?? role), commandLines, tasks })
+      turn.set(key, (turn.get(key) ?? 0) + role.concurrentTasks * child.times)
     }
-  }
+  })
+  const names = new Map(
+    [...roles.keys()].map((key, index) => [key, roles.size === 1 ? 'child-job' : `child-job-${index}`]),
+  )
+  const together = turns.map(turn => [...turn].map(([key, tasks]) => ({ role: names.get(key) ?? key, tasks })))
   const count = children.reduce((sum, child) => sum + child.times, 0)
   const jobs = count === 1 ? 'a job: figures are for that one' : `${count} jobs: figures are for all of them together`
   const text = `this script asks for nothing itself and submits ${jobs}`
@@ -135,16 +143,35 @@ export function gatherChildren(
     ...first.job,
     name: manifest.path.split('/').at(-1) ?? manifest.path,
     place: { file: manifest.name, line: 1 },
-    roles: [...roles.values()].map((role, index) => ({
+    roles: [...roles].map(([key, role]) => ({
       ...role,
-      name: roles.size === 1 ? 'child-job' : `child-job-${index}`,
+      name: names.get(key) ?? role.name,
+      concurrentTasks: Math.max(...turns.map(turn => turn.get(key) ?? 0)),
     })),
+    ...(together.length > 1 && roles.size > 1 && { turns: { together } }),
     warnings: [warning, ...first.job.warnings],
     ...(sources.length > 0 && { sources }),
   }
 }
 
 const NUMBER = /(^|=)[+-]?\d[\d._]*(e[+-]?\d+)?$/i
+
+/**
+ * Which turn each job runs in: what waits for another one comes after all that was submitted before, together with what the same line
+ * submits, unless each of them waits for the one before (`id=$(sbatch --dependency=afterok:$id …)`).
+ */
+function turnsOf(children: readonly ChildScript[]): readonly number[] {
+  const ofLine = new Map<number, number>()
+  let last = 0
+  return children.map(({ waitsFor, line }) => {
+    if (waitsFor === undefined) return 0
+    const isChain = /--dependency|\s-d\b/.test(waitsFor)
+    const turn = (isChain ? undefined : ofLine.get(line)) ?? last + 1
+    ofLine.set(line, turn)
+    last = Math.max(last, turn)
+    return turn
+  })
+}
 
 /** The first job's programs, without the numbers in which the others' differ. */
 function agreeing(some: readonly CommandLine[], others: readonly CommandLine[]): readonly CommandLine[] {

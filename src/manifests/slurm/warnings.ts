@@ -61,6 +61,16 @@ function noDirectives(file: string): Warning {
 /** `sbatch` where a command may begin. */
 const submitting = /^(?:[^#"']*(?:[;&|(`]|\b(?:do|then|else)\s))?\s*(?:\w+=["']?(?:\$\(|`))?sbatch\s+\S/
 
+/** Workflow managers and training programs that hand their work to Slurm. */
+function submitsByItself({ program, arguments: words }: CommandLine): boolean {
+  const name = baseName(program)
+  const given = words.map(word => word.written).join(' ')
+  if (name === 'snakemake') return /--executor[ =](slurm|cluster-generic)|--slurm\b|--cluster[ =]|--drmaa\b/.test(given)
+  if (name === 'nextflow')
+    return /^run\b/.test(given) && /-profile[ =]\S*slurm|-process\.executor[ =]'?slurm/.test(given)
+  return /^(submitit_\w+|run_with_submitit\w*)\.py$/.test(name) || /(^| )hydra\/launcher=submitit_slurm\b/.test(given)
+}
+
 /** A script that submits scripts: its own request says nothing about theirs. */
 export function warnOfChildJobs(
   script: string,
@@ -68,6 +78,11 @@ export function warnOfChildJobs(
   reading: SbatchReading,
   commandLines: readonly CommandLine[],
 ): readonly Warning[] {
+  const manager = commandLines.find(submitsByItself)
+  if (manager !== undefined) {
+    const text = `${baseName(manager.program)} submits jobs of its own, whose cost is not in this quote`
+    return [{ code: 'child-jobs', text, place: manager.place }]
+  }
   if (!script.includes('sbatch')) return []
   const submissions = commandLines.filter(line => baseName(line.program) === 'sbatch')
   const [first] = submissions

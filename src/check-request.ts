@@ -4,7 +4,7 @@ import { type Fault, InputError } from './errors.ts'
 import { isWithin } from './file-source.ts'
 import type { Head, ListedSource } from './git.ts'
 import { fitsGlob } from './globs.ts'
-import { isWorthAGlance, type Selection } from './manifest-files.ts'
+import { isOtherData, isWorthAGlance, type Selection } from './manifest-files.ts'
 import type { ConfigFor } from './source-configs.ts'
 
 /** What to check, and with what. */
@@ -37,13 +37,20 @@ export function selectionOf(source: ListedSource, request: CheckRequest, gone: r
   const paths = asked.map(({ typed, path }) => {
     const isListed = (each: string) => each === path || each.startsWith(`${path}/`)
     const known = path === '' || listed.has(path ?? '') || source.paths.some(isListed) || gone.some(isListed)
-    const isThere = request.head === 'work tree' && existsSync(resolve(request.folder, typed))
+    const isOnDisk = existsSync(resolve(request.folder, typed))
+    const isThere = request.head === 'work tree' ? isOnDisk || gone.some(isListed) : known
     if (path === undefined) faults.push({ place: { file: typed }, message: `it lies outside ${source.root}` })
-    else if (!known && !isThere) faults.push({ place: { file: typed }, message: 'there is no such file or folder' })
+    else if (!isThere) faults.push({ place: { file: typed }, message: 'there is no such file or folder' })
     return path ?? ''
   })
   if (faults.length > 0) throw new InputError(faults)
   return { paths, include: request.include }
+}
+
+/** The files that a person named themselves and that may be manifests, as their source calls them. */
+export function namedFiles(source: ListedSource, request: CheckRequest): ReadonlySet<string> {
+  const paths = request.paths.flatMap(typed => toSource(source, resolve(request.folder, typed)) ?? [])
+  return new Set(paths.filter(path => path !== '' && !isOtherData(path)))
 }
 
 /** A path on the disk as its source calls it; undefined outside. */

@@ -3,7 +3,7 @@ import { relative, resolve } from 'node:path'
 import { type Asking, findBudgetBreaches } from './breaches.ts'
 import { type Comparison, changesOf, findRenames, pathsOf, referringFiles, touchedBy } from './changed-manifests.ts'
 import { type CheckedJob, type CheckReport, comparedUsd } from './check-report.ts'
-import { type CheckRequest, filesAskedFor, selectionOf, withoutIgnored } from './check-request.ts'
+import { type CheckRequest, filesAskedFor, namedFiles, selectionOf, withoutIgnored } from './check-request.ts'
 import { checkInThreads, serveAsThread } from './check-workers.ts'
 import { type CheckedFile, type Checking, checkFiles } from './checked-files.ts'
 import { counterpartOf } from './checked-jobs.ts'
@@ -112,6 +112,7 @@ function checkingOf(source: ListedSource, request: CheckRequest, configFor: Conf
     pastOf: once((folder: string) => find(resolve(source.root, folder), [])),
     memory: new QuoteMemory(),
     unrendered: findUnrendered(source.paths),
+    named: namedFiles(source, request),
     configFor,
     nameOf: path => relative(request.folder, resolve(source.root, path)) || '.',
   }
@@ -168,6 +169,7 @@ async function checkChanges(comparison: Comparison, request: CheckRequest): Prom
 
   const oldFiles = await checkFiles([...oldPaths, ...unchanged], {
     ...checkingOf(old, request, oldConfigFor),
+    named: new Set(),
     judge: async () => [],
   })
   const before = new Map(oldFiles.map(file => [file.path, file.jobs]))

@@ -7,7 +7,7 @@ import { type Fare, fareOf, type QuoteMemory } from './fare.ts'
 import { type FileReading, type FileSource, folderOf, readFetched } from './file-source.ts'
 import type { Finding } from './finding.ts'
 import type { Job } from './job.ts'
-import { type Manifest, manifestOf } from './manifest.ts'
+import { binaryWords, holdsBinary, type Manifest, manifestOf } from './manifest.ts'
 import { glanceAt, glanceText, type Look, mentionsAccelerator, type Unrendered } from './manifest-files.ts'
 import { readJobs } from './manifests/index.ts'
 import type { Tables } from './pricing-data.ts'
@@ -42,6 +42,8 @@ export interface Checking {
   /** Absent where a file is judged by more than what it says. */
   readonly twins?: TwinMemory<Outcome>
   readonly unrendered: readonly Unrendered[]
+  /** Files that a person named themselves, and that may be manifests: of those it is said where they cannot be read. */
+  readonly named: ReadonlySet<string>
   /** The configuration that counts for the files of a folder. Throws InputError. */
   configFor(folder: string): Promise<Config>
   /** The earlier runs that count for the files of a folder. */
@@ -95,7 +97,13 @@ interface OpenFile extends Omit<CheckedFile, 'jobs' | 'findings' | 'refersTo' | 
 async function openFile(path: string, reading: FileReading | undefined, checking: Checking): Promise<OpenFile> {
   const none = { look: undefined, config: undefined, twin: undefined, recalled: undefined }
   const nothing = { path, jobs: [], faults: [], notRendered: undefined, ...none }
-  if (reading === undefined || 'notRead' in reading) return nothing
+  const isNamed = checking.named.has(path)
+  const unreadable = (message: string): OpenFile => {
+    return { ...nothing, faults: [{ place: { file: checking.nameOf(path) }, message }] }
+  }
+  if (reading === undefined || 'notRead' in reading) {
+    return isNamed && reading !== undefined ? unreadable(`it cannot be read: ${reading.notRead}`) : nothing
+  }
   try {
     const config = await checking.configFor(folderOf(path))
     const resourceNames = config.clusters.flatMap(cluster => cluster.pools.map(pool => pool.resourceName))
@@ -106,7 +114,7 @@ async function openFile(path: string, reading: FileReading | undefined, checking
       return { ...nothing, notRendered: isMeant ? { path: part.folder || '.', reason: part.reason } : undefined }
     }
     const look = glanceAt(path, reading.bytes, names)
-    if (look === undefined) return nothing
+    if (look === undefined) return isNamed && holdsBinary(reading.bytes) ? unreadable(binaryWords) : nothing
     const manifest = manifestOf(checking.nameOf(path), reading.bytes)
     const past = await checking.pastOf(folderOf(path))
     const twin =

@@ -618,12 +618,17 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
 
 function expectation(issue: z.core.$ZodRawIssue): string {
   rememberKeys(issue)
-  if (issue.code === 'invalid_type')
-    return `${TYPE_WORDS[String(issue.expected)] ?? String(issue.expected)} is expected`
+  if (issue.code === 'invalid_type') return `${typeInWords(issue.expected)} is expected`
   if (issue.code === 'invalid_union' && 'options' in issue && Array.isArray(issue.options)) {
-    return `${issue.options.join(' or ')} is expected`
+    return `${oneOf(issue.options.map(String))} is expected`
   }
-  if (issue.code === 'invalid_value') return `${issue.values.map(value => String(value)).join(' or ')} is expected`
+  if (issue.code === 'invalid_union') {
+    const types = issue.errors
+      .flat()
+      .flatMap(each => (each.code === 'invalid_type' ? [typeInWords(each.expected)] : []))
+    if (types.length > 0) return `${oneOf([...new Set(types)])} is expected`
+  }
+  if (issue.code === 'invalid_value') return `${oneOf(issue.values.map(String))} is expected`
   if (issue.code === 'too_small')
     return sizeWords(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)
   if (issue.code === 'too_big')
@@ -632,9 +637,26 @@ function expectation(issue: z.core.$ZodRawIssue): string {
   return 'something else is expected'
 }
 
+function typeInWords(type: string): string {
+  return ownEntry(TYPE_WORDS, type) ?? type
+}
+
+/** `a or b`, `a, b, c or d`. */
+function oneOf(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} or ${last}`
+}
+
+/** What sizes are counted in, one and several. */
+const SIZE_WORDS: Readonly<Record<string, readonly [string, string]>> = {
+  array: [' entry in the list', ' entries in the list'],
+  set: [' entry', ' entries'],
+  string: [' character', ' characters'],
+}
+
 function sizeWords(origin: string, bound: string, limit: number | bigint): string {
-  const of = { array: ' entries in the list', set: ' entries', string: ' characters' }[origin] ?? ''
-  return `${bound} ${limit}${of} is expected`
+  const [one, several] = ownEntry(SIZE_WORDS, origin) ?? ['', '']
+  return `${bound} ${limit}${Number(limit) === 1 ? one : several} is expected`
 }
 
 /** `spec.containers[0].resources.limits["nvidia.com/gpu"]` */
@@ -651,6 +673,6 @@ export function inWords(path: DocumentPath): string {
 function describeValue(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (value === null || value === undefined) return 'nothing'
-  if (Array.isArray(value)) return 'a list'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   return typeof value === 'object' ? 'a mapping' : String(value)
 }

@@ -40,8 +40,13 @@ export function isWorthAGlance(path: string, { paths, include }: Selection): boo
   return (
     paths.some(asked => asked === '' || path === asked || path.startsWith(`${asked}/`)) &&
     (include.length === 0 || include.some(glob => fitsGlob(path, glob))) &&
-    !otherFiles.test(path)
+    !isOtherData(path)
   )
+}
+
+/** Whether a file is of a kind, by its name, that no scheduler takes. */
+export function isOtherData(path: string): boolean {
+  return otherFiles.test(path)
 }
 
 /** Whether a file is a batch script, a SkyPilot task, or Kubernetes objects that may ask for accelerators: by these names too. */

@@ -110,12 +110,20 @@ function limitsOf(source: Source): PipeLimits {
   }
 }
 
+/** What is said of a file that no text is in. */
+export const binaryWords = 'is not text: it holds binary data'
+
+/** Whether bytes are no text. */
+export function holdsBinary(bytes: Uint8Array): boolean {
+  return decode(bytes).includes('\0')
+}
+
 function readText(bytes: Uint8Array, name: string): string {
   const text = decode(bytes)
   const file = { name }
   const isEmpty = name === STDIN_NAME ? 'is empty' : 'the file is empty'
   if (bytes.length === 0) refuse(file, isEmpty)
-  if (text.includes('\0')) refuse(file, 'is not text: it holds binary data')
+  if (text.includes('\0')) refuse(file, binaryWords)
   if (text.trim() === '') refuse(file, `${isEmpty} (only blank lines)`)
   return text
 }

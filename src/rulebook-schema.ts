@@ -5,8 +5,10 @@ import { isDay, parseDuration } from './units.ts'
 const amount = z.number().nonnegative()
 const name = z.string().min(1)
 const names = z.union([name, z.array(name).min(1)])
-const day = z.string().refine(isDay, 'a day such as 2026-12-31 is expected')
-const duration = z.string().refine(text => parseDuration(text) !== undefined, 'a duration such as 24h is expected')
+const aDay = 'a day such as 2026-12-31 is expected'
+const day = z.string(aDay).refine(isDay, aDay)
+const aDuration = 'a duration such as 24h is expected'
+const duration = z.string(aDuration).refine(text => parseDuration(text) !== undefined, aDuration)
 
 const Where = z.strictObject({
   cluster: names.optional().describe('Clusters of this file'),
@@ -78,7 +80,12 @@ export const PolicyRow = z.discriminatedUnion(
     z.strictObject({ rule: z.literal('does-not-fit'), ...common }),
     z.strictObject({ rule: z.literal('idle-gpus'), ...common }),
   ],
-  { error: `a rule is expected: ${policyRules.join(', ')}` },
+  {
+    error: ({ input }) =>
+      typeof input === 'object' && input !== null
+        ? `a rule is expected: ${policyRules.join(', ')}`
+        : 'a mapping such as {rule: job-cost, limit: 500} is expected',
+  },
 )
 export type PolicyRow = z.infer<typeof PolicyRow>
 

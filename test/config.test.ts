@@ -177,6 +177,24 @@ budgets: [{amount: 10, period: month, warn-at: 50}]
     ['exemptions: [{rule: everything, until: 2026-02-03, reason: x}]', 'job-cost'],
     ['exemptions: [{rule: job-cost, until: 2026-02-03}]', 'reason'],
     ['notify: mail', 'notify'],
+    [
+      'policies: [job-cost]',
+      'policies[0]: a mapping such as {rule: job-cost, limit: 500} is expected, found "job-cost"',
+    ],
+    ['policies: [{rule: job-cost, limit: 5, where: {team: 5}}]', 'where.team: text or a list is expected, found 5'],
+    ['policies: [{rule: runtime, limit: 24}]', 'limit: a duration such as 24h is expected, found 24'],
+    [
+      'policies: [{rule: required-tags, tags: []}]',
+      'tags: at least 1 entry in the list is expected, found an empty list',
+    ],
+    ['policies: [{rule: job-cost, limit: "5"}]', 'limit: a number is expected, found "5"'],
+    [
+      'budgets: [{amount: 5, from: 2026-01-01, until: 2026}]',
+      'until: a day such as 2026-12-31 is expected, found 2026',
+    ],
+    ['policies: [{rule: job-cost, limit: 5, basis: max}]', 'basis: p50, p90 or bound is expected, found "max"'],
+    ['team: ""', 'team: at least 1 character is expected'],
+    ['currency: EUR', 'currency: a mapping is expected, found "EUR"'],
   ])('%s is a fault', async (text, message) => {
     await expect(readConfigs(pathsWith({ [userFile]: `${text}\n` }).paths)).rejects.toThrow(message)
   })

@@ -254,6 +254,25 @@ describe('the exit code', () => {
     expect({ exitCode, faults }).toMatchObject({ exitCode: 2, faults: [{ place: { file: 'gpufare.yaml', line: 1 } }] })
   })
 
+  test('is 2 for a file that is named and cannot be read; found in a folder it is passed over', async () => {
+    const { root, commit } = makeRepository()
+    commit({ 'a.sbatch': script(1), weights: 'a\0b', 'plot.png': 'a\0b', 'notes.txt': 'hello\n' })
+    const { exitCode, faults } = await checked(root, {}, ['weights'])
+    expect({ exitCode, faults }).toMatchObject({
+      exitCode: 2,
+      faults: [{ place: { file: 'weights' }, message: 'is not text: it holds binary data' }],
+    })
+    expect(await checked(root)).toMatchObject({ exitCode: 0, jobsPriced: 1, faults: [] })
+    // As a shell names whatever lies there: no scheduler takes a picture, and prose is no broken manifest.
+    expect(await checked(root, {}, ['plot.png', 'notes.txt'])).toMatchObject({ exitCode: 0, faults: [] })
+    writeFileSync(join(root, 'huge.yaml'), Buffer.alloc(10_000_001, 'a'))
+    expect((await checked(root, {}, ['huge.yaml'])).faults).toMatchObject([
+      { message: 'it cannot be read: larger than 10 MB' },
+    ])
+    symlinkSync('nowhere', join(root, 'link.sbatch'))
+    await expect(checked(root, {}, ['link.sbatch'])).rejects.toThrow('there is no such file or folder')
+  })
+
   test('options that exclude each other are refused', async () => {
     const { root } = makeRepository()
     await expect(checked(root, { staged: true, head: 'x' })).rejects.toMatchObject({ exitCode: 2 })

@@ -121,6 +121,12 @@ export function textFlag(flags: Flags, names: readonly string[]): Given<string> 
   return text === undefined || text === '' ? 'unknown' : sourced(text, flag.origin)
 }
 
+/** A path as it is written: of `$SCRATCH/imagenet` the part that counts is known. */
+export function pathFlag(flags: Flags, names: readonly string[]): Sourced<string> | undefined {
+  const flag = findFlag(flags, names)
+  return flag?.value === undefined ? undefined : sourced(flag.value.written, flag.origin)
+}
+
 /** A switch, `--bf16`, `--bf16 True`, `--bf16=false`, or its opposite `--no-bf16`. */
 export function switchFlag(flags: Flags, names: readonly string[]): Given<boolean> {
   const flag = findFlag(flags, [...names, ...names.map(name => `no-${name}`)])

@@ -14,6 +14,7 @@ import {
   type Given,
   known,
   parseNumber,
+  pathFlag,
   positiveFlag,
   readFlags,
   switchFlag,
@@ -322,9 +323,7 @@ function dataOf(
   const names = dataFolder.filter(name => name !== 0)
   const [first] = dataFolder.includes(0) ? flags.positionals.filter(word => word.written.includes('/')) : []
   const positional = first && sourced(first.written, { kind: 'manifest' as const, place: first.place })
-  const flag = findFlag(flags, names)
-  // Of `$SCRATCH/imagenet` the part that counts is known.
-  const folder = flag?.value === undefined ? positional : sourced(flag.value.written, flag.origin)
+  const folder = pathFlag(flags, names) ?? positional
   return { ...(epochOf && { epochOf }), ...(folder && { dataFolder: folder }) }
 }
 

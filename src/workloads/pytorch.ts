@@ -16,6 +16,7 @@ import {
   type Given,
   known,
   numberFlag,
+  pathFlag,
   positiveFlag,
   readBoolean,
   readFlags,
@@ -202,7 +203,8 @@ export const pytorch: WorkloadReader = {
         processes,
       }),
     }
-    const folder = known(textFlag(flags, FOLDERS)) ?? pathOf(known(given.dataset))
+    const lies = given.dataset === 'unknown' ? pathFlag(flags, TABLE.dataset ?? []) : pathOf(known(given.dataset))
+    const folder = pathFlag(flags, FOLDERS) ?? lies
     return {
       workload,
       epochOf: 'samples',

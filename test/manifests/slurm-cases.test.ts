@@ -51,6 +51,7 @@ const fromElsewhere = new Set([
   'multiple-runs:21-loops-many-runs-one-job',
   'multiple-runs:slurm-evaluations-in-a-loop',
   'multiple-runs:slurm-hydra-sweep',
+  'multiple-runs:slurm-zoo-side-by-side',
 ])
 /** A partition whose name only those know who know the site. */
 const siteKnowledge = new Set(['20-mi250x-site-partition'])

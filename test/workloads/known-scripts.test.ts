@@ -220,7 +220,7 @@ describe('images, text and agents', () => {
     [
       'the RL zoo',
       'python -m rl_zoo3.train --algo ppo --env PongNoFrameskip-v4 -n 500000',
-      { framework: 'stable-baselines3', samples: 500_000, steps: undefined },
+      { framework: 'stable-baselines3', samples: 500_000, steps: undefined, modelName: undefined },
     ],
     [
       'Isaac Lab behind its shell script',

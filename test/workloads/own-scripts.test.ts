@@ -456,3 +456,11 @@ test.each([
   expect(readScript(script, { files }).workloads[0]?.method?.value).toBe(method)
   expect(readScript(script).workloads[0]?.method).toBeUndefined()
 })
+
+test.each(['--train-dir $SCRATCH/tiny-images/train', '--dataset $SCRATCH/tiny-images'])(
+  '%s names its data, wherever that lies',
+  option => {
+    const script = `srun python train_resnet.py --epochs 90 --batch-size 128 ${option}`
+    expect(valuesOf(script, { gpus: 1 })['dataset']).toBe('tiny-images')
+  },
+)

@@ -14,7 +14,7 @@ export const agentScripts: readonly KnownScript[] = [
     framework: 'stable-baselines3',
     program: /^rl_zoo3\.train$|(^|\/)(rl_zoo3\/)?train\.py$/,
     own: { flags: ['algo', 'env'], least: 2 },
-    table: { modelName: ['algo'] },
+    table: {},
     wholeRun: { flags: ['n', 'n-timesteps'], samples: 1 },
   },
   {

@@ -4,11 +4,13 @@ import { GpufareError } from './errors.ts'
 import { isWithin } from './file-source.ts'
 import { isTelling, maskedName } from './history/names.ts'
 import type { Job } from './job.ts'
+import type { KeptLog } from './kept-logs.ts'
 import { findLogs, readLog } from './log-files.ts'
 import { type Manifest, manifestOf, wrapPath } from './manifest.ts'
 import { type OutputPattern, outputPatterns } from './manifests/slurm/output-files.ts'
 import { findRoot } from './referred-files.ts'
 import type { EarlierLog } from './runtimes/earlier-log.ts'
+import type { PastRuns } from './runtimes/runtime-model.ts'
 import { statePath } from './state-files.ts'
 import { countOf } from './units.ts'
 
@@ -22,12 +24,16 @@ const mostFolders = 400
 const mostNeighbours = 100
 const largestNeighbourBytes = 200_000
 
+/** Numbers of job and array task in a path, the same for output and errors of a run; empty where the pattern has none. */
+interface Numbers {
+  readonly job: string
+  readonly task: string
+}
+
 /** A file that a pattern fits. */
 interface Found {
   readonly path: string
-  /** Numbers of job and array task, the same for output and errors of a run; the path where the pattern has none. */
-  readonly run: string
-  readonly job: number
+  readonly numbers: Numbers
   readonly stats: Stats
 }
 
@@ -38,18 +44,22 @@ export async function findEarlierLogs(
   folder: string,
   environment: Readonly<Record<string, string | undefined>>,
   { log: named = [], probeLog }: { readonly log?: readonly string[]; readonly probeLog?: string },
+  runs?: PastRuns,
 ): Promise<readonly EarlierLog[]> {
   const [job, ...others] = jobs
   if (named.length > 0 && jobs.length !== 1)
     throw new GpufareError(`--log is for a manifest of one job, ${manifest.name} has ${countOf(jobs.length, 'job')}`, 2)
   if (job === undefined || others.length > 0) return []
-  if (probeLog !== undefined) return (await readRuns([[probeLog]])).map(log => ({ ...log, isProbe: true }))
-  if (named.length > 0) return readRuns(findLogs(named).map(path => [path]))
   const patterns = job.scheduler === 'slurm' ? outputPatterns(manifest) : []
-  const script: Script = { manifest, job, patterns, folder }
+  const script: Script = { manifest, job, patterns, folder, isOwn: id => runs?.isNumbered(job, id) === true }
+  if (probeLog !== undefined) return (await readRuns([{ paths: [probeLog] }])).map(log => ({ ...log, isProbe: true }))
+  if (named.length > 0) return readRuns(findLogs(named).map(path => ({ paths: [path], ...idFitting(script, path) })))
   const there = findRunsThere(script)
-  const read = there.length === 0 ? [] : await readRuns(there, ownWords(script))
-  const kept = await keptLogsOf(script, environment, new Set(there.flat()))
+  const words = there.length === 0 ? undefined : ownWords(script)
+  const read = await readRuns(
+    there.map(run => ({ ...run, ...(words !== undefined && !isOwnRun(script, run) && { words }) })),
+  )
+  const kept = await keptLogsOf(script, environment, there)
   return [...read, ...kept].sort((a, b) => b.writtenSeconds - a.writtenSeconds).slice(0, mostRuns)
 }
 
@@ -59,53 +69,114 @@ interface Script {
   readonly job: Job
   readonly patterns: readonly OutputPattern[]
   readonly folder: string
+  /** Whether the accounting knows a job of this number under the job's name. */
+  isOwn(id: string): boolean
 }
 
-/** The newest runs whose logs lie where the script writes them, each with the paths of its files. */
-function findRunsThere({ patterns, folder }: Script): readonly (readonly string[])[] {
+/** The logs of one run. */
+interface LoggedRun {
+  readonly paths: readonly string[]
+  /** Number of its job, with that of its array task. */
+  readonly runId?: string
+}
+
+/** The newest runs whose logs lie where the script writes them. */
+function findRunsThere({ patterns, folder }: Script): readonly LoggedRun[] {
   const runs = new Map<string, Found[]>()
   for (const found of patterns.flatMap(pattern => findFitting(pattern, folder))) {
-    const run = runs.get(found.run)
-    if (run === undefined) runs.set(found.run, [found])
+    const { job, task } = found.numbers
+    const key = job === '' && task === '' ? found.path : `${job} ${task}`
+    const run = runs.get(key)
+    if (run === undefined) runs.set(key, [found])
     else if (run.every(({ path }) => path !== found.path)) run.push(found)
   }
   const newest = [...runs.values()].sort((a, b) => writtenAt(b) - writtenAt(a)).slice(0, mostRuns)
-  return newest.map(files => files.map(({ path }) => path))
+  return newest.map(files => {
+    const runId = idOf(files[0]?.numbers)
+    return { paths: files.map(({ path }) => path), ...(runId !== undefined && { runId }) }
+  })
+}
+
+function isOwnRun({ isOwn }: Script, { runId }: LoggedRun): boolean {
+  return runId !== undefined && isOwn(runId)
+}
+
+function idOf({ job, task }: Numbers = { job: '', task: '' }): string | undefined {
+  if (job === '') return undefined
+  return task === '' ? job : `${job}_${task}`
 }
 
 /**
- * Logs that were learnt from and are not there any more, or lie elsewhere: of jobs of the same name, and those that the script wrote
- * unless other scripts write to the same files.
+ * Logs that were learnt from and are not there any more, or lie elsewhere: of jobs of the same name, and those that the script wrote; where
+ * other scripts write to the same files, those whose number the accounting knows as that of this job.
  */
 async function keptLogsOf(
   script: Script,
   environment: Readonly<Record<string, string | undefined>>,
-  read: ReadonlySet<string>,
+  there: readonly LoggedRun[],
 ): Promise<readonly EarlierLog[]> {
   const file = statePath(environment, 'logs.jsonl')
   if (file === undefined || !existsSync(file)) return []
-  const { job, patterns, folder } = script
+  const { job } = script
+  const paths = new Set(there.flatMap(run => run.paths))
+  const ids = new Set(there.map(({ runId }) => runId))
   const { readKeptLogs } = await import('./kept-logs.ts')
-  const kept = readKeptLogs(file).filter(({ path }) => !read.has(path))
+  const kept = readKeptLogs(file).flatMap(log => {
+    const fitting = idFitting(script, log.path)
+    const isThere = paths.has(log.path) || (fitting?.runId !== undefined && ids.has(fitting.runId))
+    return isThere ? [] : [{ ...log, run: { paths: [log.path], ...fitting }, fits: fitting !== undefined }]
+  })
   const name = isTelling(job.name) ? maskedName(job.name) : undefined
   const ofName = kept.filter(({ jobName }) => jobName !== undefined && maskedName(jobName) === name)
-  const fitting = kept.filter(
-    ({ jobName, path }) => jobName === undefined && patterns.some(pattern => fits(pattern, folder, path)),
-  )
-  const written = fitting.length > 0 && ownWords(script) === undefined ? fitting : []
-  return [...ofName, ...written].map(({ path, ...log }) => ({ ...log, file: `${shownPath(path)} (kept)` }))
+  const fitting = kept.filter(({ jobName, fits }) => jobName === undefined && fits)
+  const isAlone = fitting.length > 0 && ownWords(script) === undefined
+  const written = fitting.filter(({ run }) => isAlone || isOwnRun(script, run))
+  const logs = [...ofName, ...written].sort((a, b) => figuresIn(b) - figuresIn(a))
+  // Output and errors of a run are one log of it: the one that tells more.
+  const runs = new Map(logs.toReversed().map(log => [log.run.runId ?? log.path, log]))
+  return [...runs.values()].map(({ path, writtenSeconds, progress, gpuNames, run: { runId } }) => ({
+    file: `${shownPath(path)} (kept)`,
+    ...(runId !== undefined && { runId }),
+    writtenSeconds,
+    progress,
+    gpuNames,
+  }))
 }
 
-/** Whether a script writes to a path. */
-function fits(pattern: OutputPattern, folder: string, path: string): boolean {
-  return startsOf(pattern, folder).some(start => {
-    const names = relative(start, path).split('/')
-    const parts = pattern.parts.filter(part => part !== '' && part !== '.')
-    return (
-      names.length === parts.length &&
-      parts.every((part, index) => (typeof part === 'string' ? part === names[index] : part.test(names[index] ?? '')))
-    )
-  })
+function figuresIn({ progress }: KeptLog): number {
+  return Object.keys(progress).length
+}
+
+/** The run that a path of a script's output is of; undefined where the script does not write there. */
+function idFitting({ patterns, folder }: Script, path: string): Pick<LoggedRun, 'runId'> | undefined {
+  for (const pattern of patterns) {
+    for (const start of startsOf(pattern, folder)) {
+      const numbers = numbersIn(pattern, relative(start, resolve(path)).split('/'))
+      if (numbers === undefined) continue
+      const runId = idOf(numbers)
+      return runId === undefined ? {} : { runId }
+    }
+  }
+  return undefined
+}
+
+/** The numbers in the parts of a path that a pattern fits; undefined where it does not. */
+function numbersIn(pattern: OutputPattern, names: readonly string[]): Numbers | undefined {
+  const parts = pattern.parts.filter(part => part !== '' && part !== '.')
+  if (names.length !== parts.length) return undefined
+  let numbers: Numbers = { job: '', task: '' }
+  for (const [index, part] of parts.entries()) {
+    const name = names[index] ?? ''
+    if (typeof part === 'string' && part === name) continue
+    const match = typeof part === 'string' ? null : part.exec(name)
+    if (match === null) return undefined
+    numbers = withNumbers(numbers, match)
+  }
+  return numbers
+}
+
+function withNumbers({ job, task }: Numbers, { groups = {} }: RegExpExecArray): Numbers {
+  return { job: groups['job'] || job, task: groups['task'] || task }
 }
 
 /** Folders that a pattern starts from: the one that sbatch is told to change to, else the manifest's own and the current one. */
@@ -123,28 +194,29 @@ function findFitting(pattern: OutputPattern, folder: string): readonly Found[] {
   const { parts } = pattern
   const root = findRoot(folder)
   const isAbsolute = parts[0] === ''
-  const places = startsOf(pattern, folder).map(path => ({ path, run: '', job: 0 }))
+  const places = startsOf(pattern, folder).map(path => ({ path, numbers: { job: '', task: '' } }))
   let reached = places.filter(({ path }) => isAbsolute || isInside(root, path))
   parts.forEach((part, index) => {
     const isLast = index === parts.length - 1
     if (part === '' || part === '.') return
-    const next = reached.flatMap(({ path, run, job }) => {
-      if (typeof part === 'string') return [{ path: join(path, part), run, job }]
+    const next = reached.flatMap(({ path, numbers }) => {
+      if (typeof part === 'string') return [{ path: join(path, part), numbers }]
       // No folder outside is looked through.
       if (!isInside(root, path)) return []
       return entriesOf(path).flatMap(entry => {
         const match = part.exec(entry.name)
         if (match === null || (!isLast && !entry.isDirectory())) return []
-        const { job: number = '', task = '' } = match.groups ?? {}
-        return [{ path: join(path, entry.name), run: `${run} ${number} ${task}`, job: Number(number || job) }]
+        return [{ path: join(path, entry.name), numbers: withNumbers(numbers, match) }]
       })
     })
-    reached = next.sort((a, b) => b.job - a.job).slice(0, isLast ? mostDated : mostFolders)
+    reached = next
+      .sort((a, b) => Number(b.numbers.job) - Number(a.numbers.job))
+      .slice(0, isLast ? mostDated : mostFolders)
   })
-  return reached.flatMap(({ path, run, job }) => {
+  return reached.flatMap(({ path, numbers }) => {
     const stats = statsOf(path)
     if (stats?.isFile() !== true || stats.size === 0 || !isInside(root, path)) return []
-    return [{ path, run: run.trim() === '' ? path : run, job, stats }]
+    return [{ path, numbers, stats }]
   })
 }
 
@@ -207,20 +279,20 @@ function describePattern({ parts, folder = '' }: OutputPattern): string {
   return [folder, ...parts.filter(part => part !== '.').map(String)].join('/')
 }
 
-/** Reads the files of each run; with `words`, only runs in whose files one of them stands. Throws GpufareError where a file cannot be read. */
+/** Reads the files of each run; of one with `words`, only where one of them stands in its files. Throws GpufareError where a file cannot be read. */
 async function readRuns(
-  runs: readonly (readonly string[])[],
-  words?: readonly string[],
+  runs: readonly (LoggedRun & { readonly words?: readonly string[] })[],
 ): Promise<readonly EarlierLog[]> {
+  if (runs.length === 0) return []
   const { readEarlierRun } = await import('./logs/earlier-run.ts')
-  return runs.flatMap(paths => {
+  return runs.flatMap(({ paths, runId, words }) => {
     const files = paths.map(path => ({
       name: shownPath(path),
       bytes: readLog(path, false),
     }))
     const run = readEarlierRun(files, words)
     const writtenSeconds = Math.max(...paths.map(path => statSync(path).mtimeMs)) / 1_000
-    return run === undefined ? [] : [{ ...run, writtenSeconds }]
+    return run === undefined ? [] : [{ ...run, ...(runId !== undefined && { runId }), writtenSeconds }]
   })
 }
 

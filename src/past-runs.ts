@@ -1,6 +1,7 @@
 import { findGpus, type Gpu, migProfileIn } from './gpu.ts'
 import { chosenLimit, type EarlierRun, type RunRequest } from './history/earlier-run.ts'
 import { shortestSeconds } from './history/log-histogram.ts'
+import { isTelling } from './history/names.ts'
 import { historyOf, type RunHistory } from './history/predict.ts'
 import type { Job } from './job.ts'
 import { once } from './once.ts'
@@ -39,6 +40,7 @@ export function pastRunsOf(kept: KeptRuns, gpus: readonly Gpu[], asker: Asker): 
   const groups = new Map<string, Group | undefined>()
   return {
     knows: job => alike(job.name).length > 0,
+    isNumbered: (job, id) => isTelling(job.name) && alike(job.name).some(run => run.id === id),
     forecast(job, gpuName, gpuCount, asRequested) {
       const runs = fitting([job.name, gpuName, gpuCount, asRequested ? 'asked for' : ''].join('\0'))
       const key = runs.map(keyOf).join('\0')
@@ -75,7 +77,7 @@ function isType(spelling: string, gpuName: string, gpus: readonly Gpu[]): boolea
 /** Runs of one name on the same GPUs. */
 interface Group {
   readonly runs: readonly EarlierRun[]
-  readonly completed: number
+  readonly completed: readonly EarlierRun[]
   readonly history: RunHistory
   /** Whose runs it goes by: the asker's own, or of whoever ran it last where he never did (a colleague's job, CI). */
   readonly latest: EarlierRun
@@ -96,7 +98,7 @@ function groupOf(runs: readonly EarlierRun[], kept: KeptRuns, user: string): Gro
     [...byEnd, ...others].map(({ gpuType: _, ...run }) => run),
     learnedRuns,
   )
-  return { runs: byEnd, completed: completed.length, history, latest }
+  return { runs: byEnd, completed, history, latest }
 }
 
 function isWhole({ state, elapsedSeconds }: EarlierRun): boolean {
@@ -123,10 +125,13 @@ function forecastOf(job: Job, group: Group, asker: Asker, source: string): PastF
     ...(limitSeconds !== undefined && forecast.limitChance !== undefined && { limitChance: forecast.limitChance }),
     endings: endingsOf(group.runs),
     completed: {
-      count: group.completed,
+      count: group.completed.length,
       lastEndSeconds: group.runs.at(-1)?.endSeconds ?? group.latest.endSeconds,
       source,
     },
+    seen: group.completed
+      .slice(-latestRuns)
+      .map(({ id, startSeconds, endSeconds }) => ({ id, startSeconds, endSeconds })),
   }
 }
 

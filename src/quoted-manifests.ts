@@ -73,8 +73,12 @@ export async function quoteManifests(
       const jobs = readJobsWithFiles(manifest, folder)
       const found = jobs.map(([job]) => job)
       const { environment } = terminal
-      const logs = options.history === false ? [] : await findEarlierLogs(manifest, found, folder, environment, options)
-      const past = { ...(await pastOf(folder, found)), ...(logs.length > 0 && { logs }) }
+      const known = await pastOf(folder, found)
+      const logs =
+        options.history === false
+          ? []
+          : await findEarlierLogs(manifest, found, folder, environment, options, known.runs)
+      const past = { ...known, ...(logs.length > 0 && { logs }) }
       quoted.push(quote(manifest, jobs, await configFor(folder), tables, past, memory))
     } catch (error) {
       if (!(error instanceof InputError)) throw error

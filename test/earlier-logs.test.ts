@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { learn } from '../src/commands/learn.ts'
 import type { Fare } from '../src/fare.ts'
+import { readKeptLogs } from '../src/kept-logs.ts'
 import { quoteManifests } from '../src/quoted-manifests.ts'
 import type { Runtime } from '../src/runtimes/runtime-model.ts'
 import { describeTerminal, processTerminal } from '../src/terminal.ts'
@@ -191,6 +192,30 @@ describe('a log of other GPUs or other work', () => {
   })
 })
 
+describe('beside what the accounting tells', () => {
+  /** A file of one completed run of the script, of 2,000 seconds. */
+  const runOf = (id: string) =>
+    `id,name,state,start,elapsed_seconds,gpus,gpu_type\n${id},train.sbatch,COMPLETED,2026-01-05T10:00:00Z,2000,1,v100\n`
+  const both = { 'train.sbatch': script, 'slurm-4711.out': logOf(1_000, 1_000) }
+
+  it('a log of the same run is no second run', async () => {
+    const same = await runtimeIn({ ...both, '.gpufare/runs.csv': runOf('4711') })
+    const others = await runtimeIn({ ...both, '.gpufare/runs.csv': runOf('4700') })
+    expect(same).toMatchObject({ basis: 'history', completed: { count: 1 }, logs: [{ outcome: 'finished' }] })
+    if (same?.basis !== 'history' || others?.basis !== 'history') throw new Error('no history')
+    const width = ({ seconds }: typeof same) => Math.log(seconds.p90 / seconds.p10)
+    // Two runs that agree are known more narrowly by the root of two than one that is told twice.
+    expect(width(same) / width(others)).toBeCloseTo(Math.SQRT2, 1)
+  })
+
+  it('a log is of this script, though another writes there, where its number is that of this job', async () => {
+    const files = { ...both, 'other.sbatch': `${head}python train.py --small\n` }
+    const own = await runtimeIn({ ...files, '.gpufare/runs.csv': runOf('4711') })
+    expect(own).toMatchObject({ logs: [{ outcome: 'finished' }] })
+    expect(await runtimeIn({ ...files, '.gpufare/runs.csv': runOf('4700') })).not.toHaveProperty('logs')
+  })
+})
+
 describe('logs that were learnt from', () => {
   const object = `apiVersion: batch/v1
 kind: Job
@@ -235,6 +260,34 @@ spec:
     const files = { 'train.sbatch': script, 'slurm-4711.out': logOf(1_000, 1_000) }
     expect(await quotedAfter({ ...files, 'other.sbatch': script }, 'slurm-4711.out')).toMatchObject({ basis: 'limit' })
     expect(await quotedAfter(files, 'slurm-4711.out', { history: false })).toMatchObject({ basis: 'limit' })
+  })
+
+  it('are those that the accounting knows as the job of this name, where another script writes there', async () => {
+    const files = { 'train.sbatch': script, 'slurm-4711.out': logOf(1_000, 1_000), 'other.sbatch': script }
+    const runs = (name: string) =>
+      `id,name,state,start,elapsed_seconds,gpus\n4711,${name},TIMEOUT,2026-01-05T10:00:00Z,2000,1\n`
+    const own = { ...files, '.gpufare/runs.csv': runs('train.sbatch') }
+    expect(await quotedAfter(own, 'slurm-4711.out')).toMatchObject({ basis: 'history', logs: [{}] })
+    const others = { ...files, '.gpufare/runs.csv': runs('other.sbatch') }
+    expect(await quotedAfter(others, 'slurm-4711.out')).toMatchObject({ basis: 'limit' })
+  })
+
+  it('are one run where its output and its errors were learnt', async () => {
+    const folder = makeFolder()
+    const directives = '#SBATCH -o logs/%j.out\n#SBATCH -e logs/%j.err\n'
+    write(folder, {
+      'train.sbatch': `${head}${directives}python train.py\n`,
+      'logs/7.out': logOf(1_000, 1_000),
+      'logs/7.err': 'step 10/1000, 2.0 s/step\nstep 20/1000, 2.0 s/step\nstep 30/1000, 2.0 s/step\n',
+    })
+    const environment = { XDG_STATE_HOME: makeFolder() }
+    const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+    await learn([join(folder, 'logs')], { format: 'table', color: false }, describeTerminal(streams, environment))
+    expect(readKeptLogs(join(environment.XDG_STATE_HOME, 'gpufare/logs.jsonl'))).toHaveLength(2)
+    rmSync(join(folder, 'logs'), { recursive: true })
+    expect((await fareOf(folder, {}, environment)).quotes[0]?.runtime).toMatchObject({
+      logs: [{ file: expect.stringMatching(/7\.out \(kept\)$/), outcome: 'finished' }],
+    })
   })
 
   it('are those of the job that they are said to be of, on Kubernetes as well', async () => {

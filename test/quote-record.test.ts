@@ -113,6 +113,7 @@ test('what goes by earlier runs already is not corrected by them once more', () 
   const seconds = { p10: 7_000, p50: 8_000, p90: 9_000 }
   const runs: Past['runs'] = {
     knows: () => true,
+    isNumbered: () => false,
     gpusOf: () => [],
     tooShort: () => 0,
     forecast: () => ({
@@ -120,6 +121,7 @@ test('what goes by earlier runs already is not corrected by them once more', () 
       unlimitedSeconds: seconds,
       narrow: true,
       endings: { runs: 3, failed: 0, cancelled: 0, timedOut: 0 },
+      seen: [],
       completed: { count: 3, lastEndSeconds: 1_700_000_000, source: 'sacct' },
     }),
   }

@@ -6,6 +6,8 @@ import type { RunProgress } from '../logs/run-progress.ts'
 export interface EarlierLog {
   /** As it is shown. */
   readonly file: string
+  /** Number of its job, with that of its array task (`4711_3`), where its file's name has them. */
+  readonly runId?: string
   /** When it was last written, seconds since 1970. */
   readonly writtenSeconds: number
   readonly progress: RunProgress

@@ -34,6 +34,10 @@ export const historyOfLogs: RuntimeModel = {
       basis: used.every(({ isHere, log }) => isHere && log.isProbe !== true) ? 'history' : 'measured',
       seconds: rangeAround(next.p50, next.sigma),
       working: [...used.flatMap(({ working }) => working), range],
+      seen: used.map(({ log: { runId, writtenSeconds } }) => ({
+        ...(runId !== undefined && { id: runId }),
+        endSeconds: writtenSeconds,
+      })),
       logs: used.map(({ log: { file, progress }, sighting: { seconds, atLeast } }) => ({
         kind: 'log',
         file,

@@ -38,6 +38,7 @@ export const history: RuntimeModel = {
         basis: 'measured',
         seconds: widened(there.unlimitedSeconds, scale.factor, scale.sigma),
         completed: there.completed,
+        seen: there.seen,
         working: [...working, scaling],
       }
     }
@@ -46,7 +47,7 @@ export const history: RuntimeModel = {
 }
 
 function runtimeOf(forecast: PastForecast, hardware: string): RangedRuntime {
-  const { seconds, unlimitedSeconds, narrow, limitChance, endings, completed } = forecast
+  const { seconds, unlimitedSeconds, narrow, limitChance, endings, completed, seen } = forecast
   const { p10, p90 } = seconds
   return {
     basis: 'history',
@@ -56,6 +57,7 @@ function runtimeOf(forecast: PastForecast, hardware: string): RangedRuntime {
     ...(limitChance !== undefined && { limitChance }),
     endings,
     completed,
+    seen,
     working: [
       {
         what: 'earlier runs of this name',

@@ -7,6 +7,7 @@ import { historyOfLogs } from './history-of-logs.ts'
 import { limit } from './limit.ts'
 import { model } from './model.ts'
 import type { Past, RangedRuntime, Runtime, RuntimeModel, RuntimeTables } from './runtime-model.ts'
+import { toldTwice } from './same-runs.ts'
 import { weighTogether } from './weighing.ts'
 
 /** In order of preference: what somebody vouches for, then what is estimated, and the time limit last. */
@@ -27,7 +28,6 @@ export function predictRuntime(
   tables: RuntimeTables,
 ): Runtime | undefined {
   const estimates: RangedRuntime[] = []
-  const byRuns = new Set<RangedRuntime>()
   const corrected = (estimate: RangedRuntime) =>
     past.corrections?.correct(estimate, job, workloads, candidate) ?? estimate
   for (const runtimeModel of runtimeModels) {
@@ -37,10 +37,8 @@ export function predictRuntime(
     if (runtime?.basis === 'declared') return corrected(runtime)
     if (runtime === undefined || runtime.seconds.p90 >= beyondReason) continue
     estimates.push(runtime)
-    // What the accounting and the logs tell is of the same runs.
-    if (runtimeModel === history || runtimeModel === historyOfLogs) byRuns.add(runtime)
   }
   const [only, ...others] = estimates
   // What is weighed against earlier runs goes by them already.
-  return only !== undefined && others.length === 0 ? corrected(only) : weighTogether(estimates, byRuns)
+  return only !== undefined && others.length === 0 ? corrected(only) : weighTogether(estimates, toldTwice(estimates))
 }

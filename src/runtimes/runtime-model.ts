@@ -77,10 +77,22 @@ export interface RangedRuntime {
   readonly evidence?: readonly Evidence[]
   /** Completed runs of the job's name that it goes by. */
   readonly completed?: CompletedRuns
+  /** The latest runs that it goes by, completed ones of the accounting or those of logs. */
+  readonly seen?: readonly SeenRun[]
   /** Logs it goes by, the newest first. */
   readonly logs?: readonly LogEvidence[]
   /** Present where earlier quotes of the job turned out wrong by a factor that is made up for. */
   readonly correction?: Correction
+}
+
+/** A run of the past as one source tells of it. */
+export interface SeenRun {
+  /** As its scheduler numbers it: `4711`, of an array `4711_3`. */
+  readonly id?: string
+  /** Seconds since 1970; absent of a log, which does not say when its job began. */
+  readonly startSeconds?: number
+  /** When it ended, or its log was last written. */
+  readonly endSeconds: number
 }
 
 /** Runs that were completed. */
@@ -150,6 +162,8 @@ export interface PastForecast {
   readonly endings: Endings
   /** Those of the name on these GPUs. */
   readonly completed: CompletedRuns
+  /** The latest of them. */
+  readonly seen: readonly SeenRun[]
 }
 
 /** Earlier runs of jobs. Whoever quotes reads them, late, for most quotes have none. */
@@ -158,6 +172,8 @@ export interface PastRuns {
   knows(job: Job): boolean
   /** By runs on as many GPUs of the type, an empty name standing for any; of GPUs that are requested runs count whose type nobody recorded, too. */
   forecast(job: Job, gpuName: string, gpuCount: number, asRequested: boolean): PastForecast | undefined
+  /** Whether a run of the job's name has this number. */
+  isNumbered(job: Job, id: string): boolean
   /** GPUs that runs of the job had, the most frequent first; those whose type nobody recorded are left out. */
   gpusOf(job: Job): readonly { readonly gpuName: string; readonly gpuCount: number }[]
   /** Completed runs of the job, where all of them were over so soon that they tell nothing. */

@@ -4,20 +4,20 @@ import { type Evidence, type RangedRuntime, rangeAround, type Working } from './
 
 /**
  * One runtime of several: their logarithms averaged with the inverse of their variances as weights. Where they lie further apart than their
- * ranges allow, the range is as much wider (Birge 1932; as the Particle Data Group does). The basis is that which weighs most. Those in
- * `same` go by the same runs: together they weigh as much as one, since the second tells little that the first does not.
+ * ranges allow, the range is as much wider (Birge 1932; as the Particle Data Group does). The basis is that which weighs most.
+ * `shared` says how much of the runs that an estimate goes by another one goes by as well, 0 to 1: each run counts once, half of it for each.
  */
 export function weighTogether(
   estimates: readonly RangedRuntime[],
-  same: ReadonlySet<RangedRuntime> = new Set(),
+  shared: ReadonlyMap<RangedRuntime, number> = new Map(),
 ): RangedRuntime | undefined {
   if (estimates.length < 2) return estimates[0]
   // A range that a time limit cuts looks surer than it is.
   const runtimes = estimates.map(each => ({ ...each, seconds: each.unlimitedSeconds ?? each.seconds }))
   const precisions = runtimes.map(({ seconds }, index) => {
     const estimate = estimates[index]
-    const tellers = estimate !== undefined && same.has(estimate) ? same.size : 1
-    return 1 / sigmaOf(seconds) ** 2 / tellers
+    const told = estimate === undefined ? 0 : (shared.get(estimate) ?? 0)
+    return (1 - told / 2) / sigmaOf(seconds) ** 2
   })
   const total = precisions.reduce((sum, each) => sum + each, 0)
   const mean = runtimes.reduce(

@@ -20,8 +20,26 @@ test('two that go by the same runs tell no more than one, and weigh no more besi
     estimate('history', 1_000, 2),
     estimate('model', 4_000, 2),
   ]
-  const same = new Set([accounting, logs])
+  const same = new Map([
+    [accounting, 1],
+    [logs, 1],
+  ])
   expect(weighTogether([accounting, logs], same)?.seconds.p90).toBeCloseTo(2_000, 0)
   // One against one: the geometric mean of both.
   expect(weighTogether([accounting, logs, model], same)?.seconds.p50).toBeCloseTo(2_000, 0)
+})
+
+test('of two that share no runs each counts whole, of two that share half of them three quarters', () => {
+  const [accounting, logs] = [estimate('history', 1_000, 2), estimate('history', 1_000, 2)]
+  const p90 = (share: number) =>
+    weighTogether(
+      [accounting, logs],
+      new Map([
+        [accounting, share],
+        [logs, share],
+      ]),
+    )?.seconds.p90
+  expect(p90(0)).toBeCloseTo(1_000 * 2 ** Math.SQRT1_2, 0)
+  // The variances of two, each 4/3 as wide, come to 2/3 of one.
+  expect(p90(0.5)).toBeCloseTo(1_000 * 2 ** Math.sqrt(2 / 3), 0)
 })

@@ -414,11 +414,11 @@ function runsCommand(command: Command, actions: Actions): void {
   command
     .command('import')
     .description(
-      'Reads runs of sacct -P, sacct --json, CSV, MLflow or W&B, or asks sacct where no file is named, and adds them to the file of runs. Names are kept as digests.',
+      'Reads runs of sacct -P, sacct --json, CSV, MLflow or W&B, or asks sacct where no file is named, and adds them to the file of runs, each once however often it is imported. Names are kept as digests.',
     )
     .argument('[file...]', 'files or folders of runs; - reads standard input')
     .option('--sacct', 'ask sacct for your own runs as well')
-    .addOption(new Option('--since <days>', 'days that sacct is asked for, 90 if left out').argParser(readDays))
+    .addOption(sinceOption('sacct is asked for runs that ended in the last so many days, such as 30d'))
     .option('--user <name>', 'ask sacct for the runs of this user')
     .option('--names', 'keep names of jobs, users and accounts as they are')
     .option('--output <file>', 'the file of runs', '.gpufare/runs.csv')
@@ -442,7 +442,11 @@ function reviewCommand(command: Command, actions: Actions): void {
     .description(
       'Compares quotes of submitted jobs with what they took: hours, money, waste, what each unit of work cost and what to do about the worst. Quotes come from the ledger and from the stamps in Slurm’s accounting and on objects of Kubernetes, what was taken from sacct and kubectl. The next quotes of your own jobs are corrected by how far the earlier ones were off.',
     )
-    .addOption(new Option('--since <days>', 'how far to look back, such as 7d').argParser(readDays).default(7, '7d'))
+    .addOption(
+      new Option('--since <days>', 'jobs that were quoted in the last so many days, such as 30d')
+        .argParser(readDays)
+        .default(7, '7d'),
+    )
     .addOption(
       new Option('--by <what>', 'what to add up by')
         .choices(['team', 'user', 'gpu', 'model'] as const)
@@ -468,9 +472,14 @@ function reviewCommand(command: Command, actions: Actions): void {
     .action(actions.review)
 }
 
+/** Without a value, so that what asks says how many days are usual. */
+function sinceOption(words: string) {
+  return new Option('--since <days>', `${words} (default: 90d)`).argParser(readDays)
+}
+
 function readDays(text: string): number {
   const days = Number(text.replace(/d$/, ''))
-  if (!Number.isInteger(days) || days < 1) throw new InvalidArgumentError('a number of days is expected, such as 30')
+  if (!Number.isInteger(days) || days < 1) throw new InvalidArgumentError('A number of days is expected, such as 30d.')
   return days
 }
 
@@ -510,7 +519,7 @@ function quoteOptions(command: Command) {
     .option('--config <file>', 'read this gpufare.yaml instead of the one found upward')
     .option('--no-history', 'go by no earlier runs')
     .option('--log <file...>', 'go by these logs of earlier runs of the job, wherever they are')
-    .option('--since <days>', 'days of earlier runs that Slurm is asked for', readDays)
+    .addOption(sinceOption('go by runs that Slurm saw end in the last so many days, such as 30d'))
     .option('--user <name>', 'whose earlier runs to go by (default: your own)')
     .option('--quiet', 'print nothing but the quote')
     .option('--no-color', 'print without colour')

@@ -125,7 +125,7 @@ export function fareOf(
       ...warnOfLogs(logs, asWritten?.runtime),
       ...limitWarnings(asWritten, config.currency),
       ...endingWarnings(asWritten),
-      ...shortRuns(job, asWritten, past),
+      ...uncountedRuns(job, asWritten, past),
       ...correctionWarnings(asWritten),
       ...looseLimit(job, asWritten, config.currency),
       ...sessionWarnings(job, session, config.currency),
@@ -247,12 +247,21 @@ function endingWarnings(asWritten: Quote | undefined): readonly Warning[] {
   return [{ code: 'earlier-runs', text: `of the last ${countOf(endings.runs, 'run')} like it ${told.join(', ')}` }]
 }
 
-/** Runs of under a minute failed at their start, or were tries: whoever knows of them wants to know that they do not count. */
-function shortRuns(job: Job, asWritten: Quote | undefined, { runs }: Past): readonly Warning[] {
-  const count = asWritten?.runtime?.basis === 'history' ? 0 : (runs?.tooShort(job) ?? 0)
-  if (count === 0) return []
-  const text = `${countOf(count, 'earlier run')} of this name took less than a minute${count === 1 ? '' : ' each'} and count${count === 1 ? 's' : ''} for nothing`
-  return [{ code: 'earlier-runs', text }]
+/**
+ * Runs of under a minute failed at their start, or were tries; those begun again may have gone on from a checkpoint: whoever knows of them
+ * wants to know that they do not count.
+ */
+function uncountedRuns(job: Job, asWritten: Quote | undefined, { runs }: Past): readonly Warning[] {
+  if (runs === undefined || asWritten?.runtime?.basis === 'history') return []
+  const { short, interrupted } = runs.uncounted(job)
+  const kinds = [
+    [short, 'took less than a minute', short === 1 ? '' : ' each'],
+    [interrupted, interrupted === 1 ? 'was interrupted' : 'were interrupted', ' or begun again'],
+  ] as const
+  return kinds.flatMap(([count, verb, more]) => {
+    const text = `${countOf(count, 'earlier run')} of this name ${verb}${more} and count${count === 1 ? 's' : ''} for nothing`
+    return count === 0 ? [] : [{ code: 'earlier-runs', text } as const]
+  })
 }
 
 /** An estimate that earlier quotes have moved out of its own range. */

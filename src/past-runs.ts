@@ -61,9 +61,14 @@ export function pastRunsOf(kept: KeptRuns, gpus: readonly Gpu[], asker: Asker): 
       }
       return [...counts.values()].sort((a, b) => b.runs - a.runs)
     },
-    tooShort(job) {
-      const completed = alike(job.name).filter(({ state }) => state === 'completed')
-      return completed.some(isWhole) ? 0 : completed.length
+    uncounted(job) {
+      const runs = isTelling(job.name) ? alike(job.name) : []
+      if (runs.some(isWhole)) return { short: 0, interrupted: 0 }
+      return {
+        short: runs.filter(({ state }) => state === 'completed').length,
+        // Every start of a job that was requeued is a record.
+        interrupted: new Set(runs.filter(isInterrupted).map(({ id }) => id)).size,
+      }
     },
   }
 }
@@ -103,6 +108,10 @@ function groupOf(runs: readonly EarlierRun[], kept: KeptRuns, user: string): Gro
 
 function isWhole({ state, elapsedSeconds }: EarlierRun): boolean {
   return state === 'completed' && elapsedSeconds >= shortestSeconds
+}
+
+function isInterrupted({ state }: EarlierRun): boolean {
+  return state === 'interrupted'
 }
 
 function keyOf({ submitSeconds, id }: EarlierRun): string {

@@ -182,6 +182,7 @@ describe('what is typed reaches budget, learn and policy', () => {
       ],
     ],
     ['runs import', ['runsImport', [], { output: '.gpufare/runs.csv' }]],
+    ['runs import --since 30d', ['runsImport', [], { output: '.gpufare/runs.csv', since: 30 }]],
     [
       'runs import a.txt mlruns --names',
       ['runsImport', ['a.txt', 'mlruns'], { output: '.gpufare/runs.csv', names: true }],

@@ -242,6 +242,13 @@ it('runs that were over within a minute are counted where there are no others', 
   const soon = [run({ hours: 0.01 }), run({ hours: 0.005 }), run({ hours: 0.01, state: 'failed' })]
   const { runs } = pastOf(soon)
   const job = jobOf({ name: 'train' })
-  expect(runs?.tooShort(job)).toBe(2)
-  expect(pastOf([...soon, run({ hours: 1 })]).runs?.tooShort(job)).toBe(0)
+  expect(runs?.uncounted(job)).toEqual({ short: 2, interrupted: 0 })
+  expect(pastOf([...soon, run({ hours: 1 })]).runs?.uncounted(job)).toEqual({ short: 0, interrupted: 0 })
+})
+
+it('starts of one job that was requeued are one run that tells nothing', () => {
+  const starts = [run({ id: '7', state: 'interrupted' }), run({ id: '7', state: 'interrupted' })]
+  const past = pastOf([...starts, run({ state: 'interrupted' })])
+  expect(past.runs?.uncounted(jobOf({ name: 'train' }))).toEqual({ short: 0, interrupted: 2 })
+  expect(predict(past)).toBeUndefined()
 })

@@ -115,7 +115,7 @@ test('what goes by earlier runs already is not corrected by them once more', () 
     knows: () => true,
     isNumbered: () => false,
     gpusOf: () => [],
-    tooShort: () => 0,
+    uncounted: () => ({ short: 0, interrupted: 0 }),
     forecast: () => ({
       seconds,
       unlimitedSeconds: seconds,

@@ -69,14 +69,19 @@ export function nameRuns(names: readonly string[]): boolean {
   return has('elapsed') || (has('start') && has('end'))
 }
 
-/** The run of a row; undefined where it has not ended or lacks when and how long. */
+/** Whether a column says how runs ended. */
+export function tellStates(names: readonly string[]): boolean {
+  const keys: readonly string[] = columns.state
+  return names.some(name => keys.includes(columnKey(name)))
+}
+
+/** The run of a row; undefined where it has not ended, lacks when and how long, or says nothing in a column that tells how runs ended. */
 export function runOfCells(cells: NamedCells): EarlierRun | undefined {
   const cell = (field: keyof typeof columns) =>
     columns[field].map(key => cells.get(key)?.trim() ?? '').find(text => text !== '') ?? ''
-  const state =
-    cell('state') === ''
-      ? 'completed'
-      : (stateOf(cell('state')) ?? ownEntry(otherStates, cell('state').toLowerCase()) ?? ownState(cell('state')))
+  const state = !columns.state.some(key => cells.has(key))
+    ? 'completed'
+    : (stateOf(cell('state')) ?? ownEntry(otherStates, cell('state').toLowerCase()) ?? ownState(cell('state')))
   const start = timeSeconds(cell('start'))
   const end = timeSeconds(cell('end'))
   const submit = timeSeconds(cell('submit'))

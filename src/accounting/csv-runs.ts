@@ -1,4 +1,4 @@
-import { columnKey, nameRuns, runOfCells } from './columns.ts'
+import { columnKey, nameRuns, runOfCells, tellStates } from './columns.ts'
 import { quotedRows } from './quoted-csv.ts'
 import type { RunFormat } from './run-format.ts'
 
@@ -11,6 +11,6 @@ export const csvRuns: RunFormat = {
     const keys = head.map(columnKey)
     const runs = rows.map(cells => runOfCells(new Map(keys.map((key, index) => [key, cells[index] ?? '']))))
     const known = runs.filter(run => run !== undefined)
-    return { runs: known, skipped: rows.length - known.length }
+    return { runs: known, skipped: rows.length - known.length, ...(!tellStates(head) && { lacksStates: true }) }
   },
 }

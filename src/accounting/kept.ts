@@ -2,8 +2,8 @@ import { userInfo } from 'node:os'
 import type { EarlierRun } from '../history/earlier-run.ts'
 import { csvRuns } from './csv-runs.ts'
 import { personOf, pseudonymMasker, pseudonymOf, withPseudonyms } from './digest.ts'
+import { mergeRuns } from './merged-runs.ts'
 import { askForRuns, keptRuns, quoteTimeoutMilliseconds, usualDays } from './query.ts'
-import { mergeRuns } from './runs-csv.ts'
 import { type Tail, tailOf } from './tail.ts'
 
 /** Where runs of a quote come from. */
@@ -74,7 +74,7 @@ async function runsOfSlurm({ environment, nowSeconds, since, user }: Sources): P
   const whose = { environment, ...(user !== undefined && { user }) }
   const days = since ?? usualDays
   return askForRuns({ ...whose, nowSeconds, days, timeoutMilliseconds: quoteTimeoutMilliseconds }).catch(() =>
-    keptRuns(whose),
+    keptRuns({ ...whose, nowSeconds, days }),
   )
 }
 

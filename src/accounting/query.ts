@@ -5,7 +5,8 @@ import type { EarlierRun } from '../history/earlier-run.ts'
 import { askProgram } from '../programs.ts'
 import { csvRuns } from './csv-runs.ts'
 import { digestOf } from './digest.ts'
-import { mergeRuns, writeRunsCsv } from './runs-csv.ts'
+import { mergeRuns } from './merged-runs.ts'
+import { writeRunsCsv } from './runs-csv.ts'
 import { readSacct } from './sacct-text.ts'
 
 /** Whose runs are asked for, and how. */
@@ -54,8 +55,8 @@ const wantedFields = [
   'Cluster',
 ]
 
-/** States of runs that have ended and count; without any the window is of another kind (sacct(1), --starttime). */
-const states = 'CD,F,TO,OOM,CA,NF,PR'
+/** States of runs that have ended; without any the window is of another kind (sacct(1), --starttime). */
+const states = 'CD,F,TO,OOM,CA,NF,PR,RQ'
 
 /** ASCII unit separator, which no name has in it. */
 export const delimiter = '\u001f'
@@ -73,6 +74,10 @@ export async function askForRuns(query: Query): Promise<readonly EarlierRun[]> {
   const { runs: kept, coveredSince } = await readCache(cache)
   // A cache of fewer days than are wanted now is asked for anew.
   const isCovered = coveredSince !== undefined && coveredSince <= oldest + overlapSeconds
+  // A question for fewer days takes nothing from the cache.
+  const keptSince = isCovered
+    ? Math.max(coveredSince, query.nowSeconds - Math.max(query.days, usualDays) * 86_400)
+    : oldest
   const lastEnd = isCovered ? kept.reduce((last, run) => Math.max(last, run.endSeconds), 0) : 0
   const since = Math.max(oldest, lastEnd - overlapSeconds)
   const deadline = Date.now() + query.timeoutMilliseconds
@@ -80,6 +85,8 @@ export async function askForRuns(query: Query): Promise<readonly EarlierRun[]> {
   const text = await ask(
     [
       '--allocations',
+      // What was requeued: without it only its last start is told.
+      '--duplicates',
       '--parsable2',
       `--delimiter=${delimiter}`,
       `--starttime=${slurmTime(since)}`,
@@ -91,14 +98,23 @@ export async function askForRuns(query: Query): Promise<readonly EarlierRun[]> {
     ],
     { ...query, timeoutMilliseconds: Math.max(1, deadline - Date.now()) },
   )
-  const runs = mergeRuns(kept, readSacct(text).runs).filter(run => run.endSeconds >= oldest)
-  await writeCache(cache, runs, isCovered ? Math.min(coveredSince, oldest) : oldest)
-  return runs
+  const runs = mergeRuns(kept, readSacct(text).runs)
+  await writeCache(
+    cache,
+    runs.filter(run => run.endSeconds >= keptSince),
+    keptSince,
+  )
+  return runs.filter(run => run.endSeconds >= oldest)
 }
 
 /** The runs that were kept of earlier answers, without asking anything. */
-export async function keptRuns(query: Pick<Query, 'environment' | 'user'>): Promise<readonly EarlierRun[]> {
-  return (await readCache(cachePath(query))).runs
+export async function keptRuns({
+  nowSeconds,
+  days,
+  ...whose
+}: Pick<Query, 'environment' | 'user' | 'nowSeconds' | 'days'>): Promise<readonly EarlierRun[]> {
+  const { runs } = await readCache(cachePath(whose))
+  return runs.filter(run => run.endSeconds >= nowSeconds - days * 86_400)
 }
 
 /** An unknown field makes sacct fail as a whole, so it is asked first which it has. */

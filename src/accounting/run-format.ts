@@ -13,6 +13,8 @@ export interface ReadRuns {
   readonly runs: readonly EarlierRun[]
   /** Steps and runs that have not ended are not counted: they are no rows that lack something. */
   readonly skipped: number
+  /** No column says how runs ended: all are taken for completed. */
+  readonly lacksStates?: true
 }
 
 /** One way that earlier runs are written down. `files` is one file, or everything of a folder. */

@@ -1,4 +1,5 @@
 import type { EarlierRun } from '../history/earlier-run.ts'
+import { inOrder } from './merged-runs.ts'
 
 /** Columns of runs.csv; csv-runs.ts reads them back. */
 const head = [
@@ -24,16 +25,7 @@ const head = [
 
 /** Runs as CSV, one a line in the order they were submitted: two branches that add runs seldom touch the same line. */
 export function writeRunsCsv(runs: readonly EarlierRun[]): string {
-  return [head.join(','), ...inOrder(runs).map(run => cellsOf(run).map(quoteCell).join(','))].join('\n')
-}
-
-/** The runs of both, each once; what was read last is believed. */
-export function mergeRuns(known: readonly EarlierRun[], added: readonly EarlierRun[]): readonly EarlierRun[] {
-  return inOrder([...new Map([...known, ...added].map(run => [`${run.submitSeconds} ${run.id}`, run])).values()])
-}
-
-function inOrder(runs: readonly EarlierRun[]): readonly EarlierRun[] {
-  return runs.toSorted((a, b) => a.submitSeconds - b.submitSeconds || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+  return [head.join(','), ...runs.toSorted(inOrder).map(run => cellsOf(run).map(quoteCell).join(','))].join('\n')
 }
 
 function cellsOf(run: EarlierRun): readonly string[] {

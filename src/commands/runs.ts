@@ -2,9 +2,11 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { withPseudonyms } from '../accounting/digest.ts'
 import { readRuns } from '../accounting/index.ts'
+import { mergeRuns } from '../accounting/merged-runs.ts'
 import { askForRuns, usualDays } from '../accounting/query.ts'
 import { readRunFiles } from '../accounting/run-files.ts'
-import { mergeRuns, writeRunsCsv } from '../accounting/runs-csv.ts'
+import type { ReadRuns } from '../accounting/run-format.ts'
+import { writeRunsCsv } from '../accounting/runs-csv.ts'
 import { plainText } from '../escaping.ts'
 import type { EarlierRun } from '../history/earlier-run.ts'
 import { usualRunsFile } from '../kept-runs.ts'
@@ -33,9 +35,9 @@ export async function runsImport(
   const added: EarlierRun[] = []
   const say = (text: string) => terminal.stderr.write(`gpufare: ${plainText(text)}\n`)
   for (const path of paths) {
-    const { runs, skipped, format } = await readRuns(await readRunFiles(path), path)
-    const left = skipped === 0 ? '' : `; ${countOf(skipped, 'row')} say too little`
-    say(`${path}: ${countOf(runs.length, 'run')} (${format.name})${left}`)
+    const { runs, skipped, lacksStates, format } = await readRuns(await readRunFiles(path), path)
+    const assumed = lacksStates === true ? '; no column says how they ended: all are taken for completed' : ''
+    say(`${path}: ${countOf(runs.length, 'run')} (${format.name})${tooLittle(skipped)}${assumed}`)
     added.push(...runs)
   }
   if (options.sacct === true || paths.length === 0) {
@@ -49,12 +51,19 @@ export async function runsImport(
     say(`sacct: ${countOf(runs.length, 'run')} of the last ${countOf(options.since ?? usualDays, 'day')}`)
     added.push(...runs)
   }
-  const known = await readKnown(options.output)
+  const { runs: known, skipped } = await readKnown(options.output)
   const merged = mergeRuns(known, options.names === true ? added : added.map(withPseudonyms))
   await mkdir(dirname(options.output), { recursive: true })
   await writeFiles([{ format: 'csv', file: options.output }], () => writeRunsCsv(merged))
-  say(`${options.output}: ${countOf(merged.length, 'run')}, ${merged.length - known.length} of them new`)
+  const fresh = Math.max(0, merged.length - known.length)
+  say(`${options.output}: ${countOf(merged.length, 'run')}, ${fresh} of them new${tooLittle(skipped)}`)
   return 0
+}
+
+function tooLittle(rows: number): string {
+  return rows === 0
+    ? ''
+    : `; ${countOf(rows, 'row')} had not ended or said too little, and ${rows === 1 ? 'is' : 'are'} left out`
 }
 
 /** Shows what is known of earlier runs: one line a user and name, the most frequent first. */
@@ -63,7 +72,7 @@ export async function runsList(
   options: { readonly all?: true },
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
-  const runs = await readKnown(file ?? usualRunsFile)
+  const { runs } = await readKnown(file ?? usualRunsFile)
   if (runs.length === 0) {
     terminal.stdout.write(
       `no earlier runs are known: ${plainText(file ?? usualRunsFile)} holds none (gpufare runs import)\n`,
@@ -118,7 +127,7 @@ function rowOf(group: readonly EarlierRun[]): readonly string[] {
 }
 
 /** A file that is not there holds no runs. */
-async function readKnown(file: string): Promise<readonly EarlierRun[]> {
+async function readKnown(file: string): Promise<ReadRuns> {
   const files = await readRunFiles(file).catch(() => [])
-  return files.length === 0 ? [] : (await readRuns(files, file)).runs
+  return files.length === 0 ? { runs: [], skipped: 0 } : readRuns(files, file)
 }

@@ -151,6 +151,14 @@ export interface Endings {
   readonly timedOut: number
 }
 
+/** How many runs tell nothing. */
+export interface UncountedRuns {
+  /** Completed in no time. */
+  readonly short: number
+  /** Ended by their cluster, or begun again after that. */
+  readonly interrupted: number
+}
+
 /** What the earlier runs of a job say of it on some GPUs. */
 export interface PastForecast {
   /** Not above the limit that was asked for. */
@@ -176,8 +184,8 @@ export interface PastRuns {
   isNumbered(job: Job, id: string): boolean
   /** GPUs that runs of the job had, the most frequent first; those whose type nobody recorded are left out. */
   gpusOf(job: Job): readonly { readonly gpuName: string; readonly gpuCount: number }[]
-  /** Completed runs of the job, where all of them were over so soon that they tell nothing. */
-  tooShort(job: Job): number
+  /** Runs of the job that tell nothing of how long it takes, where no other tells it. */
+  uncounted(job: Job): UncountedRuns
 }
 
 /** What earlier quotes were wrong by. Whoever quotes reads it, late, where there is any. */

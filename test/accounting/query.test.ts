@@ -45,8 +45,30 @@ describe('one call of sacct', () => {
     await askForRuns({ ...query, environment })
     writeFileSync(join(folder, 'answer'), head + row('2', now - 10))
     expect((await askForRuns({ ...query, environment })).map(({ id }) => id)).toEqual(['1', '2'])
-    expect((await keptRuns({ environment })).map(({ id }) => id)).toEqual(['1', '2'])
+    expect((await keptRuns({ ...query, environment })).map(({ id }) => id)).toEqual(['1', '2'])
     expect(readdirSync(join(folder, 'cache', 'gpufare'))).toHaveLength(1)
+  })
+
+  test('for fewer days takes nothing from what is kept for more', async () => {
+    const { folder, environment } = withSacct(head + row('1', now - 30 * 86_400))
+    await askForRuns({ ...query, environment })
+    writeFileSync(join(folder, 'answer'), head + row('2', now - 1_000))
+    expect((await askForRuns({ ...query, days: 7, environment })).map(({ id }) => id)).toEqual(['2'])
+    expect((await keptRuns({ ...query, days: 7, environment })).map(({ id }) => id)).toEqual(['2'])
+    expect((await askForRuns({ ...query, environment })).map(({ id }) => id)).toEqual(['1', '2'])
+  })
+
+  test('a job that was requeued is no run that tells how long its work takes', async () => {
+    const start = (state: string, from: number, to: number) =>
+      `5\u001f${state}\u001f${to - from}\u001f${from}\u001f${from}\u001f${to}\u001fada\u001ftrain\n`
+    const { environment, asked } = withSacct(
+      head + start('REQUEUED', now - 9_000, now - 5_000) + start('COMPLETED', now - 4_999, now - 4_000),
+    )
+    expect((await askForRuns({ ...query, environment })).map(({ state }) => state)).toEqual([
+      'interrupted',
+      'interrupted',
+    ])
+    expect(asked()[0]).toMatch(/--duplicates .*--state=\S*\bRQ\b/)
   })
 
   test('gives up on a sacct that does not answer', async () => {

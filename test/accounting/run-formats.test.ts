@@ -2,7 +2,8 @@ import initSqlJs from 'sql.js/dist/sql-wasm-inline.js'
 import { describe, expect, test } from 'vitest'
 import { pseudonymOf, withPseudonyms } from '../../src/accounting/digest.ts'
 import { readRuns } from '../../src/accounting/index.ts'
-import { mergeRuns, writeRunsCsv } from '../../src/accounting/runs-csv.ts'
+import { mergeRuns } from '../../src/accounting/merged-runs.ts'
+import { writeRunsCsv } from '../../src/accounting/runs-csv.ts'
 import { maskedName } from '../../src/history/names.ts'
 
 const file = (text: string, path = 'runs') => ({ path, text, bytes: new TextEncoder().encode(text) })

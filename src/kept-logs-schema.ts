@@ -14,6 +14,7 @@ export const KeptLogLine = z.union([
     schemaVersion: z.literal(1),
     path: z.string(),
     jobName: z.exactOptional(z.string()),
+    digest: z.string(),
     writtenSeconds: z.number(),
     framework: z.exactOptional(z.string()),
     outcome: z.enum(['finished', 'running', 'time-limit', 'oom', 'crashed', 'cancelled', 'unknown']),

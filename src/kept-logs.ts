@@ -11,6 +11,8 @@ export interface KeptLog {
   readonly path: string
   /** The job that wrote it, where that was told. */
   readonly jobName?: string
+  /** Of what was read of it: the same log is known again where it was moved or copied to. */
+  readonly digest: string
   /** When it was last written, seconds since 1970. */
   readonly writtenSeconds: number
   readonly progress: RunProgress
@@ -24,19 +26,29 @@ const schemaVersion = 1
 const longestText = 200
 const longestPath = 1_000
 const mostGpuNames = 8
+const longestBytes = 4_000
 
 /**
- * Keeps what logs tell and answers with those that were not known yet: the same file is kept again only once it was written to, or is said
- * to be of another job. Throws GpufareError where that cannot be read or written.
+ * Keeps what logs tell and answers with those that were not known yet: the same log is kept again only once it was written to, or is said
+ * to be of another job, wherever it lies by then. Throws GpufareError where that cannot be read or written.
  */
 export function keepLogs(file: string, logs: readonly KeptLog[]): readonly KeptLog[] {
-  const known = new Map(readKeptLogs(file).map(log => [log.path, log]))
-  const isKnown = ({ path, writtenSeconds, jobName }: KeptLog) => {
-    const before = known.get(path)
-    return before?.writtenSeconds === writtenSeconds && before.jobName === jobName
+  const known = readKeptLogs(file)
+  const byPath = new Map(known.map(log => [log.path, log]))
+  const byDigest = new Map(known.map(log => [log.digest, log]))
+  const fresh: KeptLog[] = []
+  for (const log of logs) {
+    const same = byDigest.get(log.digest)
+    const jobName = log.jobName ?? byPath.get(log.path)?.jobName
+    if (log.path.length > longestPath || (same !== undefined && [undefined, same.jobName].includes(log.jobName)))
+      continue
+    // A script is found by where it wrote to, and not by where its log was put since.
+    const where = same === undefined ? {} : { path: same.path, writtenSeconds: same.writtenSeconds }
+    const kept = { ...log, ...where, ...(jobName !== undefined && { jobName }) }
+    appendLine(file, lineOf(kept))
+    byDigest.set(kept.digest, kept)
+    fresh.push(kept)
   }
-  const fresh = logs.filter(log => log.path.length <= longestPath && !isKnown(log))
-  for (const log of fresh) appendLine(file, JSON.stringify(lineOf(log)))
   return fresh
 }
 
@@ -59,7 +71,16 @@ export function forgetLogs(file: string, isWanted: (log: KeptLog) => boolean): n
   return dropped.length
 }
 
-function lineOf({ path, jobName, writtenSeconds, progress, gpuNames }: KeptLog): KeptLogLine {
+function lineOf(log: KeptLog): string {
+  const whole = entryOf(log)
+  const line = JSON.stringify(whole)
+  if (Buffer.byteLength(line) < longestBytes) return line
+  // Where figures come from is told, and decides nothing.
+  const figures = Object.entries(whole.figures).map(([name, { value }]) => [name, { value }] as const)
+  return JSON.stringify({ ...whole, figures: Object.fromEntries(figures) })
+}
+
+function entryOf({ path, jobName, digest, writtenSeconds, progress, gpuNames }: KeptLog): LogEntry {
   const figures = progressFigures.flatMap(name => {
     const figure = progress[name]
     return figure === undefined ? [] : [[name, { value: figure.value, ...sourceOf(figure) }] as const]
@@ -68,6 +89,7 @@ function lineOf({ path, jobName, writtenSeconds, progress, gpuNames }: KeptLog):
     schemaVersion,
     path,
     ...(jobName !== undefined && { jobName: cut(jobName) }),
+    digest,
     writtenSeconds,
     ...(progress.framework !== undefined && { framework: cut(progress.framework) }),
     outcome: progress.outcome,
@@ -89,8 +111,10 @@ function cut(text: string): string {
   return text.slice(0, longestText)
 }
 
-function logOf(line: Exclude<KeptLogLine, { forgottenPath: string }>): KeptLog {
-  const { path, jobName, writtenSeconds, framework, outcome, runs, unit, warnings, gpuNames } = line
+type LogEntry = Exclude<KeptLogLine, { forgottenPath: string }>
+
+function logOf(line: LogEntry): KeptLog {
+  const { path, jobName, digest, writtenSeconds, framework, outcome, runs, unit, warnings, gpuNames } = line
   const figures = progressFigures.flatMap(name => {
     const figure = line.figures[name]
     return figure === undefined ? [] : [[name, sourced(figure.value, originOf(figure, path))] as const]
@@ -98,6 +122,7 @@ function logOf(line: Exclude<KeptLogLine, { forgottenPath: string }>): KeptLog {
   return {
     path,
     ...(jobName !== undefined && { jobName }),
+    digest,
     writtenSeconds,
     progress: {
       ...(framework !== undefined && { framework }),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { GpufareError } from '../errors.ts'
@@ -34,43 +35,81 @@ export async function learn(
   terminal: Terminal = processTerminal(options.color ? undefined : false),
 ): Promise<number> {
   const file = statePath(terminal.environment, 'logs.jsonl')
-  if (options.forget === true) return forget(file, names, terminal)
-  if (options.list === true) {
-    const kept = file === undefined ? [] : readKeptLogs(file).filter(isNamed(names))
-    await show(
-      kept.map(({ path, progress }) => ({ file: path, progress })),
-      options,
-      terminal,
-    )
-    return 0
-  }
+  const told = [options.dryRun, options.list, options.forget].filter(each => each === true)
+  if (told.length > 1) throw new GpufareError('--dry-run, --list and --forget exclude each other', 2)
+  const wanted = options.job === undefined ? names : [...names, options.job]
+  if (options.forget === true) return forget(file, wanted, terminal)
+  if (options.list === true) return list(file, wanted, options, terminal)
   if (names.length === 0) throw new GpufareError('no log is named', 2, 'name log files, or folders of them')
-  const logs = findLogs(names).flatMap(name => readEarlierRun([{ name, bytes: readLog(name) }]) ?? [])
+  const logs = findLogs(names).flatMap(name => learnedFrom(name) ?? [])
   await show(logs, options, terminal)
   if (options.dryRun !== true) keep(file, logs, options.job, terminal)
   return 0
 }
 
-async function show(
-  logs: readonly Pick<ReadRun, 'file' | 'progress'>[],
-  { format }: LearnOptions,
+interface Learned extends ReadRun {
+  /** Of what was read of the file. */
+  readonly digest: string
+}
+
+function learnedFrom(name: string): Learned | undefined {
+  const bytes = readLog(name)
+  const run = readEarlierRun([{ name, bytes }])
+  const hash = createHash('sha256').update(bytes.head)
+  if (bytes.tail !== undefined) hash.update(bytes.tail)
+  return run === undefined ? undefined : { ...run, digest: hash.digest('hex').slice(0, digestDigits) }
+}
+
+/** So many hexadecimal digits tell any logs of one user apart. */
+const digestDigits = 20
+
+async function list(
+  file: string | undefined,
+  names: readonly string[],
+  options: LearnOptions,
   terminal: Terminal,
-): Promise<void> {
+): Promise<number> {
+  const kept = file === undefined ? [] : readKeptLogs(file).filter(isNamed(names))
+  if (kept.length === 0) terminal.stderr.write('gpufare: no such log is kept\n')
+  await show(
+    kept.map(({ path, jobName, progress }) => ({
+      file: path,
+      ...(jobName !== undefined && { job: jobName }),
+      progress,
+    })),
+    options,
+    terminal,
+  )
+  return 0
+}
+
+interface Shown extends Pick<ReadRun, 'file' | 'progress'> {
+  readonly job?: string
+}
+
+async function show(logs: readonly Shown[], { format }: LearnOptions, terminal: Terminal): Promise<void> {
   if (format === 'json') {
-    const document = { schemaVersion, logs: logs.map(({ file, progress }) => ({ file, ...progress })) }
+    const document = { schemaVersion, logs: logs.map(asDocument) }
     terminal.stdout.write(`${visibleJson(JSON.stringify(document, null, 2))}\n`)
     return
   }
   const paint = await loadPaint(terminal, 'stdout')
-  const blocks = logs.map(({ file, progress }) => [paint.bold(plainText(file)), ...wordsOf(progress)].join('\n'))
+  const blocks = logs.map(({ file, job, progress }) => {
+    const title = `${paint.bold(plainText(file))}${job === undefined ? '' : plainText(`  of job ${job}`)}`
+    return [title, ...wordsOf(progress)].join('\n')
+  })
   if (blocks.length > 0) terminal.stdout.write(`${blocks.join('\n\n')}\n`)
+}
+
+function asDocument({ file, job, progress }: Shown) {
+  return { file, ...(job !== undefined && { job }), ...progress }
 }
 
 function wordsOf(progress: RunProgress): readonly string[] {
   return describeProgress(progress).map(line => `  ${plainText(line)}`)
 }
 
-function keep(file: string | undefined, logs: readonly ReadRun[], job: string | undefined, terminal: Terminal): void {
+function keep(file: string | undefined, logs: readonly Learned[], job: string | undefined, terminal: Terminal): void {
   if (file === undefined) throw new GpufareError('nothing is kept: there is no home folder', 1)
   const telling = logs.filter(({ progress }) => tellsTime(progress))
   const kept = keepLogs(
@@ -81,6 +120,7 @@ function keep(file: string | undefined, logs: readonly ReadRun[], job: string | 
   const known = telling.length - kept.length
   const whose = job === undefined ? 'scripts that write to the same files' : `jobs named ${job}`
   const parts = [
+    logs.length === 0 && 'no log was found there',
     kept.length > 0 &&
       `kept what ${countOf(kept.length, 'log')} tell${kept.length === 1 ? 's' : ''}: ${whose} are quoted by it`,
     known > 0 && `${countOf(known, 'log')} ${known === 1 ? 'was' : 'were'} known`,
@@ -95,8 +135,8 @@ function tellsTime({ elapsedSeconds, secondsPerStep }: RunProgress): boolean {
   return elapsedSeconds !== undefined || secondsPerStep !== undefined
 }
 
-function asKept({ file, progress, gpuNames }: ReadRun): KeptLog {
-  return { path: resolve(file), writtenSeconds: statSync(file).mtimeMs / 1_000, progress, gpuNames }
+function asKept({ file, progress, gpuNames, digest }: Learned): KeptLog {
+  return { path: resolve(file), digest, writtenSeconds: statSync(file).mtimeMs / 1_000, progress, gpuNames }
 }
 
 function forget(file: string | undefined, names: readonly string[], terminal: Terminal): number {

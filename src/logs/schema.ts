@@ -20,6 +20,7 @@ const Figure = z.strictObject({
 
 const Log = z.strictObject({
   file: z.string(),
+  job: z.string().optional().describe('the job that wrote it, of a log that is kept where it was told (--list)'),
   framework: z.string().optional().describe('program that wrote the log; absent where it is none of those known'),
   outcome: z
     .enum(['finished', 'running', 'time-limit', 'oom', 'crashed', 'cancelled', 'unknown'])

@@ -95,6 +95,31 @@ describe('what is learnt', () => {
     expect((await learnFrom([], { list: true }, state)).stdout).toBe('')
   })
 
+  test('is shown and dropped by the job that it is of', async () => {
+    const state = makeFolder()
+    const folder = makeFolder()
+    for (const name of ['a', 'b']) writeFileSync(join(folder, `${name}.log`), `${name}\n${log}`)
+    await learnFrom([join(folder, 'a.log')], { job: 'sft' }, state)
+    await learnFrom([folder], {}, state)
+    const { stdout } = await learnFrom([], { list: true, job: 'sft' }, state)
+    expect(stdout).toMatch(/^.*a\.log {2}of job sft$/m)
+    expect(stdout).not.toContain('b.log')
+    const { logs } = LearnedDocument.parse(
+      JSON.parse((await learnFrom([], { list: true, format: 'json' }, state)).stdout),
+    )
+    expect(logs.map(({ job }) => job)).toEqual(['sft', undefined])
+    expect((await learnFrom([], { forget: true, job: 'sft' }, state)).stderr).toBe('gpufare: 1 log forgotten\n')
+    expect((await learnFrom(['sft'], { list: true }, state)).stderr).toBe('gpufare: no such log is kept\n')
+    expect((await learnFrom([], { list: true }, state)).stdout).toContain('b.log')
+    await expect(learnFrom([], { list: true, forget: true }, state)).rejects.toMatchObject({ exitCode: 2 })
+  })
+
+  test('is nothing of a folder without logs', async () => {
+    const folder = makeFolder()
+    writeFileSync(join(folder, 'model.bin'), 'x')
+    expect((await learnFrom([folder], {}, makeFolder())).stderr).toBe('gpufare: no log was found there\n')
+  })
+
   test('is not what tells no time', async () => {
     const state = makeFolder()
     const file = join(makeFolder(), 'train.log')

@@ -179,6 +179,11 @@ const LAUNCHERS: readonly Launcher[] = [
   },
   {
     names: ['ray'],
+    subcommands: ['symmetric-run'],
+    switches: ['block', 'help', 'no-monitor', 'include-dashboard'],
+  },
+  {
+    names: ['ray'],
     subcommands: ['job'],
     switches: ['no-wait', 'verify', 'help'],
     ownCommand: 'submit',
@@ -236,6 +241,8 @@ const LAUNCHERS: readonly Launcher[] = [
 
 const SHELLS = /^(ba|z|da|k|a)?sh$/
 const PYTHON = /^(python|pypy)[\d.]*$/
+/** Their options never take the next word, but for `-e` and `-p`, behind which no script stands. */
+const INTERPRETERS = /^(julia|Rscript)$/
 const PYTHON_VALUED = ['W', 'X', 'Q']
 /** What is certainly a program where an unknown word might be one or might be options. */
 const LOOKS_LIKE_PROGRAM = /\.(py|sh)$/
@@ -411,6 +418,10 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
       rest = python.rest
       if (!python.isModule) return found('program', rest)
       continue
+    }
+    if (INTERPRETERS.test(name)) {
+      const script = rest.findIndex((word, index) => index > 0 && !word.text.startsWith('-'))
+      return found('program', /\.(jl|R)$/.test(rest[script]?.text ?? '') ? rest.slice(script) : rest)
     }
     const launcher = findLauncher(name, second && showText(second.text))
     if (launcher === undefined && wrapsCommand(rest)) {

@@ -68,6 +68,37 @@ describe('what bash would make of a script', () => {
       'while read -r; do\nargs+=("$REPLY")\ndone <<< "x y"\npython t.py ${args[0]}',
       ['t.py x y'],
     ],
+    [
+      'variables whose names are arguments',
+      'for each in "$@"; do export "${each%%=*}"="${each#*=}"; done\npython t.py $N',
+      ['t.py 3'],
+      { arguments: ['N=3'] },
+    ],
+    ['a name that is not known may be any', 'N=1\nexport "$(get_name)"=2\npython t.py $N', ['t.py <$N>']],
+    [
+      'options by letters',
+      'E=1\nwhile getopts "e:vb:" o; do case $o in e) E=$OPTARG;; v) V=yes;; b) B=$OPTARG;; esac; done\nshift $((OPTIND - 1))\npython t.py $E $V $B $1',
+      ['t.py 40 yes 8 x'],
+      { arguments: ['-e', '40', '-v', '-b8', 'x'] },
+    ],
+    [
+      'whether it is in a job of Slurm, which a batch script is',
+      'if [ -z "$SLURM_JOB_ID" ]; then python t.py outside; exit; fi\npython t.py inside',
+      ['t.py inside'],
+      { variables: { SLURM_NNODES: '1' } },
+    ],
+    [
+      'which task of an array it is, where it is none',
+      'python t.py ${SLURM_ARRAY_TASK_ID:-0}',
+      ['t.py 0'],
+      { variables: { SLURM_NNODES: '1' } },
+    ],
+    [
+      'which task of an array it is, where it is one',
+      'python t.py ${SLURM_ARRAY_TASK_ID:-0}',
+      ['t.py <${SLURM_ARRAY_TASK_ID:-0}>'],
+      { variables: { SLURM_NNODES: '1', SLURM_ARRAY_TASK_COUNT: '4' } },
+    ],
     ['a value set after the command does not count', 'python t.py $N\nN=2', ['t.py <$N>']],
     ['a variable that nobody sets is not known', 'python t.py --lr $LR', ['t.py --lr <$LR>']],
     [
@@ -642,6 +673,13 @@ describe('launchers and containers', () => {
     ['nsys', 'nsys profile -o out --trace cuda,nvtx python t.py', 't.py'],
     ['conda run', 'conda run -n env --no-capture-output python t.py', 't.py'],
     ['a script that is handed a command', './bind_gpu.sh python -u t.py', 't.py'],
+    [
+      'what Ray starts on every node',
+      'ray symmetric-run --address h:6379 --min-nodes 4 --num-gpus=4 -- python -u t.py',
+      't.py',
+    ],
+    ['Julia', 'julia --project=. --threads=4 t.jl', 't.jl'],
+    ['R', 'Rscript --vanilla t.R', 't.R'],
     ['a script that is handed a container', 'scripts/with_env.sh singularity exec -B /a:/a x.sif python t.py', 't.py'],
     ['a script with arguments of its own', './run.sh python', './run.sh python'],
     ['uv, poetry', 'uv run --with x poetry run python t.py', 't.py'],
@@ -745,5 +783,33 @@ describe('files beside the manifest that a script reads', () => {
       'conf/a.yaml',
       'conf/other.txt',
     ])
+  })
+})
+
+describe('what csh would make of a script', () => {
+  test.each<[what: string, script: string, expected: readonly string[]]>([
+    ['variables', 'set n = 3\nsetenv LR 0.1\npython t.py $n $LR', ['t.py 3 0.1']],
+    ['arithmetic', 'set n = 3\n@ n += 1\n@ m = $n * 2\npython t.py $n $m', ['t.py 4 8']],
+    ['a loop over a list', 'foreach t ( 300 310 )\n  python t.py $t\nend', ['t.py 300', 't.py 310']],
+    ['a loop with a condition', 'set i = 1\nwhile ( $i <= 2 )\n  python t.py $i\n  @ i++\nend', ['t.py 1', 't.py 2']],
+    ['elements, of which the first is 1', 'set names = ( a b c )\npython t.py $names[2]', ['t.py b']],
+    [
+      'branches',
+      'set kind = nvt\nif ( $kind == "npt" ) then\n  python t.py a\nelse if ( $kind == "nvt" ) then\n  python t.py b\nelse\n  python t.py c\nendif',
+      ['t.py b'],
+    ],
+    ['a branch on one line', 'set i = 2\nif ( $i > 1 ) python t.py', ['t.py']],
+    [
+      'a choice',
+      'set k = b\nswitch ( $k )\ncase a:\n  python t.py a\n  breaksw\ndefault:\n  python t.py d\n  breaksw\nendsw',
+      ['t.py d'],
+    ],
+  ])('%s', (_, script, expected) => {
+    expect(programs(`#!/bin/tcsh -f\n${script}`)).toEqual(expected)
+  })
+
+  test('each command keeps its line', () => {
+    const { commandLines } = find('#!/bin/csh\nset n = 1\nif ( $n == 1 ) then\n  python t.py\nendif')
+    expect(commandLines.map(({ place }) => place.line)).toEqual([4])
   })
 })

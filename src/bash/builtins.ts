@@ -1,9 +1,9 @@
 import { words } from '../word-list.ts'
-import { type Cell, type Field, noteAsked, setVariable } from './scope.ts'
+import { type Cell, type Field, findCell, noteAsked, setVariable } from './scope.ts'
 import { assign, exportVariable, inputOf, type Outcome, type Shell, SUCCEEDED, UNKNOWN } from './shell.ts'
 import type { Command } from './syntax.ts'
 import { evaluateTestWords } from './tests.ts'
-import { hasKnownFields, unknownText } from './text.ts'
+import { hasKnownFields, isKnown, unknownText } from './text.ts'
 import { expandWord } from './words.ts'
 
 /** A command of the shell itself. */
@@ -16,8 +16,30 @@ const declare: Builtin = (words, command, shell) => {
   for (const argument of command.args) {
     if (argument.type === 'Assignment') assign(argument, shell, exported)
     else if (exported && /^\w+$/.test(argument.value)) exportVariable(argument.value, shell)
+    else if (argument.text.includes('=')) assignByName(expandWord(argument, shell), exported, shell)
   }
   return SUCCEEDED
+}
+
+/** `export "$KEY"=$VALUE`: where the name is not known, any variable may be another one from here on. */
+function assignByName(words: readonly Field[], exported: boolean, shell: Shell): void {
+  for (const { text, place } of words) {
+    const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? []
+    if (/^[A-Za-z_]\w*$/.test(name)) {
+      setVariable(shell, name, { text: value, place })
+      if (exported) exportVariable(name, shell)
+    } else if (!isKnown(name)) forgetVariables(shell)
+  }
+}
+
+function forgetVariables(shell: Shell): void {
+  shell.mayBeSet = true
+  for (const [name, variable] of shell.variables) {
+    const cells = new Map(
+      [...variable.cells.keys()].map(key => [key, { text: unknownText(`$${name}`), place: undefined }]),
+    )
+    shell.variables.set(name, { ...variable, cells })
+  }
 }
 
 const test: Builtin = (_, command, shell) => {
@@ -91,10 +113,29 @@ const unset: Builtin = (words, _, shell) => {
   return SUCCEEDED
 }
 
-/** Options of the script's own: none where it was given no arguments. */
-const getopts: Builtin = (_, __, shell) => {
+/** Options of the script's own, one at each call: none where it was given no arguments. */
+const getopts: Builtin = ([options, name], command, shell) => {
   noteAsked(shell, '@')
-  return { flow: 'next', status: shell.positional?.length ? undefined : false }
+  if (!shell.positional?.length) return { flow: 'next', status: false }
+  const place = shell.script.placeOf(command.pos)
+  const set = (variable: string, text: string): void => setVariable(shell, variable, { text, place })
+  const index = findCell(shell, 'OPTIND')
+  const at = typeof index === 'object' ? Number(index.text) : 1
+  const word = shell.positional[at - 1]?.text
+  if (options === undefined || name === undefined || !isKnown(word ?? '')) return UNKNOWN
+  const [, letter, glued = ''] = /^-([^-])(.*)$/s.exec(word ?? '') ?? []
+  const found = letter === undefined ? -1 : options.text.replace(/^:/, '').indexOf(letter)
+  if (letter === undefined || letter === ':') {
+    set('OPTIND', String(word === '--' ? at + 1 : at))
+    return { flow: 'next', status: false }
+  }
+  const takesValue = options.text.replace(/^:/, '').charAt(found + 1) === ':'
+  // Switches that are glued to one another are nobody's habit in a script's arguments.
+  if (found >= 0 && !takesValue && glued !== '') return UNKNOWN
+  set(name.text, found < 0 ? '?' : letter)
+  if (found >= 0 && takesValue) set('OPTARG', glued === '' ? (shell.positional[at]?.text ?? '') : glued)
+  set('OPTIND', String(found >= 0 && takesValue && glued === '' ? at + 2 : at + 1))
+  return SUCCEEDED
 }
 
 /** Builtins, and functions that software modules define, that change nothing a run depends on. */

@@ -1,5 +1,6 @@
 import type { Place } from '../errors.ts'
 import { type Builtin, PLAIN_BUILTINS } from './builtins.ts'
+import { fromCshell, isCshell } from './csh.ts'
 import { fileBeside } from './files.ts'
 import { changeFolder, pathBesideManifest } from './folders.ts'
 import { printedBy } from './programs.ts'
@@ -67,7 +68,8 @@ export function followScript(
   /** Files beside the manifest that it sources. */
   sources: readonly string[]
 } {
-  const script = parseBash(text, { place: { file: start.file, line: start.firstLine }, lines: start.lines })
+  const source = isCshell(text) ? fromCshell(text) : text
+  const script = parseBash(source, { place: { file: start.file, line: start.firstLine }, lines: start.lines })
   const variables = Object.entries(start.variables).map(([name, value]): [string, Variable] => [
     name,
     { cells: new Map([['0', { text: value, place: undefined }]]), isArray: false, exported: true },

@@ -80,6 +80,18 @@ export function findCell(scope: Scope, name: string, index = '0'): Found {
   return isSetAtRunTime(scope, name) ? 'unknown' : 'unset'
 }
 
+/** Whether a text is nothing but a variable that is never empty in a job of Slurm's: `[ -z "$SLURM_JOB_ID" ]` asks whether it is one. */
+export function isNeverEmpty(scope: Scope, text: string): boolean {
+  return (
+    isInSlurmJob(scope) && /^\$\{?SLURM_(JOB_?ID|JOB_NODELIST|NODELIST|SUBMIT_DIR)(:?-\w*)?\}?$/.test(showText(text))
+  )
+}
+
+/** Who reads a batch script says how many nodes it has. */
+function isInSlurmJob(scope: Scope): boolean {
+  return scope.variables.has('SLURM_NNODES')
+}
+
 /** What all cells of an array have in common, where which of them is meant is only known when the job runs. */
 function anyOf(variable: Variable | undefined): Found {
   const [first, ...others] = variable?.isArray ? [...variable.cells.values()] : []
@@ -89,7 +101,8 @@ function anyOf(variable: Variable | undefined): Found {
 }
 
 function isSetAtRunTime(scope: Scope, name: string): boolean {
-  return SET_AT_RUN_TIME.test(name) && !(SET_WHEN_ASKED.test(name) && scope.variables.has('SLURM_NNODES'))
+  const isOfOtherJobs = name.startsWith('SLURM_ARRAY_') && !scope.variables.has('SLURM_ARRAY_TASK_COUNT')
+  return SET_AT_RUN_TIME.test(name) && !((SET_WHEN_ASKED.test(name) || isOfOtherJobs) && isInSlurmJob(scope))
 }
 
 function findArgument(scope: Scope, number: number): Found {

@@ -1,4 +1,4 @@
-import { findCell, type Scope } from './scope.ts'
+import { findCell, isNeverEmpty, type Scope } from './scope.ts'
 import type { TestExpression } from './syntax.ts'
 import { globToRegExp, isKnown, isShort, isUnknown, toRegExp } from './text.ts'
 import { arithmeticWord, expandText } from './words.ts'
@@ -64,7 +64,7 @@ function testOne(operator: string, operand: string, scope: Scope): boolean | und
     const found = findCell(scope, operand)
     return found === 'unknown' || (found === 'unset' && scope.mayBeSet) ? undefined : found !== 'unset'
   }
-  const isEmpty = operand === '' ? true : isUnknown(operand) ? undefined : false
+  const isEmpty = operand === '' ? true : isUnknown(operand) && !isNeverEmpty(scope, operand) ? undefined : false
   if (operator === '-n') return negate(isEmpty)
   return operator === '-z' ? isEmpty : undefined
 }

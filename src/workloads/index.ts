@@ -30,6 +30,7 @@ import { megatronBridge } from './megatron-bridge.ts'
 import { msSwift } from './ms-swift.ts'
 import { asSweep } from './multirun.ts'
 import { nanogpt } from './nanogpt.ts'
+import { nanotron } from './nanotron.ts'
 import { nemo } from './nemo.ts'
 import { nnunet } from './nnunet.ts'
 import { olmo } from './olmo.ts'
@@ -63,6 +64,7 @@ const readers: readonly WorkloadReader[] = [
   torchtitan,
   nemo,
   olmo,
+  nanotron,
   llmFoundry,
   maxtext,
   levanter,

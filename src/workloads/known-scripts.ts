@@ -167,7 +167,7 @@ function trainingValues(
   return withoutAbsent({
     modelName: modelNameOf(taken(given.modelName, 'modelName', defaults)),
     dataset: datasetOf(known(given.dataset)),
-    steps: taken(steps, 'steps', length),
+    steps: stepsOfEpochs(script, flags, epochs, length) ?? taken(steps, 'steps', length),
     epochs: taken(epochs, 'epochs', length),
     samples: known(samples),
     globalBatch: taken(said(whole(batch), script.machineBatch?.batch ?? table.globalBatch), 'globalBatch', defaults),
@@ -180,6 +180,20 @@ function trainingValues(
     loraRank: known(given.loraRank),
     checkpoint: checkpointOf(script, flags, defaults),
   })
+}
+
+/** Where an epoch is a number of steps, whatever the data. */
+function stepsOfEpochs(
+  { epochSteps }: KnownScript,
+  flags: Flags,
+  given: Given<number>,
+  defaults: Defaults | undefined,
+): Sourced<number> | undefined {
+  const epochs = epochSteps && taken(given, 'epochs', defaults)
+  const each = epochSteps && positiveFlag(flags, epochSteps.flags)
+  if (epochs === undefined || epochSteps === undefined || each === 'unknown') return undefined
+  const length = each?.value ?? epochSteps.otherwise
+  return sourced(epochs.value * length, { kind: 'computed', formula: `${epochs.value} epochs x ${length} steps` })
 }
 
 function methodOf({ adapter = [] }: KnownScript, flags: Flags): Workload['method'] {

@@ -22,6 +22,9 @@ const TABLE: FlagTable = {
   dataset: ['data', 'data.class-path'],
 }
 
+/** Ways to read somebody's own data, which have no name. */
+const OWN_DATA = /^(litgpt\.data\.)?(JSON|TextFiles|LitData)$/
+
 /** What its commands do; the rest downloads and converts. */
 const PURPOSES: Readonly<Record<string, Workload['purpose']>> = {
   pretrain: 'train',
@@ -95,7 +98,7 @@ function trainingValues(
   const precision = precisionOf(word?.value)
   const isPretraining = command === 'pretrain'
   return withoutAbsent({
-    dataset: known(given.dataset),
+    dataset: OWN_DATA.test(known(given.dataset)?.value ?? '') ? undefined : known(given.dataset),
     steps: known(given.steps),
     epochs: given.steps === undefined ? known(given.epochs) : undefined,
     tokens: isPretraining ? known(positiveFlag(flags, ['train.max-tokens'])) : undefined,

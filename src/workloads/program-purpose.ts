@@ -1,7 +1,7 @@
 import type { CommandLine } from '../command-lines.ts'
 import { baseName } from '../launchers.ts'
 import type { Workload } from '../workload.ts'
-import { type Flags, findFlag, known, switchFlag, textFlag } from './flags.ts'
+import { type Flag, type Flags, findFlag, known, parseNumber, switchFlag, textFlag } from './flags.ts'
 
 /**
  * What a program's name says it does; training is what has a length or a batch and is none of these. Of several words the first
@@ -39,6 +39,19 @@ const ONLY_EVALUATES = [
 ]
 const LENGTHS = /^(max-|num-|n-|train-|total-)?(epochs?|steps|iters|iterations)$/
 
+/** Endings of scripts: Python's, Julia's and R's. */
+const SCRIPT = /\.(py|jl|R)$/
+
+/** `deep-index train --epochs 40`: a command of several, told to train and for how long. */
+export function isTrainingCommand({ program, arguments: [first] }: CommandLine, flags: Flags): boolean {
+  const isTold = /^(train|fit|pretrain|finetune|fine-tune)$/.test(first?.text ?? '')
+  return isTold && !/\.\w+$/.test(program) && flags.list.some(isLength)
+}
+
+function isLength({ name, value }: Flag): boolean {
+  return LENGTHS.test(name) && parseNumber(value?.text) !== undefined
+}
+
 /** What a program is told to do (`mode=ppl_eval`, `--phase test`), else what its name says. */
 export function purposeOfProgram({ program }: CommandLine, flags: Flags): Workload['purpose'] {
   const told = findFlag(flags, MODES)?.value?.text?.toLowerCase()
@@ -48,7 +61,7 @@ export function purposeOfProgram({ program }: CommandLine, flags: Flags): Worklo
   const isTold =
     told !== undefined &&
     /^([a-z]+[_-])?(eval|evaluate|evaluation|test|validate|infer|inference|predict|generate)$/.test(told)
-  const name = isTold ? told : baseName(program).replace(/\.py$/, '').toLowerCase()
+  const name = isTold ? told : baseName(program).replace(SCRIPT, '').toLowerCase()
   if (/(^|[_.-])bench(mark(ing)?)?([_.-]|$)/.test(name) && asksPublishedModel(flags)) return 'infer'
   const trainsAt = foundAt(TRAINING, name)
   const [first] = PURPOSES.map(([pattern, purpose]) => ({ purpose, at: foundAt(pattern, name) }))
@@ -70,7 +83,7 @@ function asksPublishedModel(flags: Flags): boolean {
 
 /** A program that is called so, or told so, trains, even where nothing says for how long. */
 export function isCalledTraining({ program }: CommandLine, flags: Flags): boolean {
-  const name = baseName(program).replace(/\.py$/, '')
+  const name = baseName(program).replace(SCRIPT, '')
   const told = [findFlag(flags, MODES)?.value?.text, flags.positionals[0]?.text]
   return (
     TRAINING.test(name) ||

@@ -26,7 +26,7 @@ import {
 import { plainConfigWords, readPlainConfig } from './plain-config.ts'
 import { precisionFrom } from './precision-flags.ts'
 import { countingLaunch, type Peers } from './processes.ts'
-import { isCalledTraining, purposeOfProgram } from './program-purpose.ts'
+import { isCalledTraining, isTrainingCommand, purposeOfProgram } from './program-purpose.ts'
 import { batchIsShared, declaredFlags, findProgram, type ProgramText, programPath } from './script-defaults.ts'
 import { findSettings, layFlags, settingsAsFlags } from './settings-table.ts'
 import { dataParallel, deepspeedWords, readEngine } from './training-arguments.ts'
@@ -142,15 +142,16 @@ export const pytorch: WorkloadReader = {
 
   read(commandLine, context) {
     const isImage = IMAGE.test(commandLine.program) && commandLine.launches.length === 0
-    if (!runsPython(commandLine) && !isImage) return undefined
     const typed = readFlags(commandLine)
+    const isCommand = !runsPython(commandLine) && isTrainingCommand(commandLine, typed)
+    if (!runsPython(commandLine) && !isImage && !isCommand) return undefined
     const program = findProgram(commandLine, context.files)
     const flags = layFlags(flagsBelow(commandLine, program, typed, context.files), typed)
     const given = readTable(flags, TABLE)
     const batch = positiveFlag(flags, BATCH)
     const isFederated = hasFlag(flags, FEDERATED)
     const epochs = isFederated ? undefined : known(withDecay(given.epochs ?? positiveFlag(flags, EPOCH), flags))
-    const purpose = isImage ? 'train' : purposeOfProgram(commandLine, typed)
+    const purpose = isImage || isCommand ? 'train' : purposeOfProgram(commandLine, typed)
     const hasLength = known(given.steps) !== undefined || epochs !== undefined
     const hasBatch = [batch, given.globalBatch, given.microBatch].some(value => known(value) !== undefined)
     const saysTraining = !isImage && isCalledTraining(commandLine, typed)
@@ -270,7 +271,7 @@ function explainDefaults({ steps, epochs, globalBatch, microBatch, place }: Work
 function runsPython({ launches, program }: CommandLine): boolean {
   if (program === '-c' || program === '-') return false
   return (
-    /\.py$/.test(program) ||
+    /\.(py|jl|R)$/.test(program) ||
     launches.some(launch => /^(python|torchrun|accelerate|deepspeed|composer)$/.test(launch.launcher))
   )
 }
@@ -399,7 +400,12 @@ function methodOf(
     return sourced('qlora', { kind: 'assumed', reason: 'weights of 4 bits learn through an adapter' })
   const others = flags.list.map(({ name }) => name).filter(name => !ADAPTER.test(name))
   const mayAdapt = [commandLine.program, ...others].some(name => /lora|peft|adapter|unsloth/i.test(name))
-  if (framework === undefined || mayAdapt || hasUnreadConfig(commandLine, files)) return undefined
+  if (
+    (framework === undefined && !/\.py$/.test(commandLine.program)) ||
+    mayAdapt ||
+    hasUnreadConfig(commandLine, files)
+  )
+    return undefined
   return sourced('full', { kind: 'assumed', reason: 'no adapter option is given' })
 }
 

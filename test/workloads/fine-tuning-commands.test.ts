@@ -168,6 +168,11 @@ describe('litgpt', () => {
       { gpus: 4 },
     ],
     [
+      'data of its own have no name',
+      'litgpt finetune_lora org/tiny-1b --data JSON --data.json_path mine.json --train.epochs 3',
+      { dataset: undefined, epochs: 3 },
+    ],
+    [
       'pretraining by tokens, its settings in a file',
       'litgpt pretrain --config pre.yaml --train.max_tokens 1000000000',
       { modelName: 'tiny-1b', tokens: 1e9, globalBatch: 512, processes: 8, method: 'full' },

@@ -230,6 +230,23 @@ describe('images, text and agents', () => {
   ])('%s', (_, script, values, setting) => compare(script, values, setting))
 })
 
+describe('DINOv2', () => {
+  const files = {
+    'configs/train/cells.yaml':
+      'train: {batch_size_per_gpu: 16, OFFICIAL_EPOCH_LENGTH: 500}\nstudent: {arch: vit_base}\noptim: {epochs: 20}\n',
+  }
+  const train = 'torchrun --nproc_per_node=4 dinov2/train/train.py --config-file configs/train/cells.yaml'
+
+  test('an epoch is so many steps', () => {
+    compare(train, { epochs: 20, steps: 10_000, globalBatch: 64, modelName: 'vit_base' }, { gpus: 4, files })
+  })
+
+  test('options count over the file, and 1250 steps where nothing is said', () => {
+    const short = { 'configs/train/cells.yaml': 'train: {batch_size_per_gpu: 16}\n' }
+    compare(`${train} optim.epochs=2`, { epochs: 2, steps: 2_500 }, { gpus: 4, files: short })
+  })
+})
+
 test('half precision that is turned off is not the default', () => {
   const dino = 'python main_dino.py --arch resnet50 --epochs 8 --batch_size_per_gpu 4'
   expect(readScript(dino).workloads[0]?.precision?.value).toBe('fp16')

@@ -457,6 +457,23 @@ test.each([
   expect(readScript(script).workloads[0]?.method).toBeUndefined()
 })
 
+test.each([
+  ['julia --project train.jl --epochs 100 --batchsize 256', { purpose: 'train', epochs: 100, globalBatch: 256 }],
+  ['Rscript train.R --epochs 20', { purpose: 'train', epochs: 20 }],
+  ['deep-index train --gpus 4 --epochs 40 input.h5', { purpose: 'train', epochs: 40 }],
+])('%s trains, by whatever framework', (script, expected) => {
+  const read = valuesOf(script)
+  expect(read).toMatchObject(expected)
+  expect(read['framework']).toBeUndefined()
+})
+
+test.each(['deep-index train --gpus 4 input.h5', 'git fit --epochs', 'tool.sh train --epochs 3'])(
+  '%s is nothing that is known to train',
+  script => {
+    expect(readScript(script).workloads.filter(({ purpose }) => purpose === 'train')).toEqual([])
+  },
+)
+
 test.each(['--train-dir $SCRATCH/tiny-images/train', '--dataset $SCRATCH/tiny-images'])(
   '%s names its data, wherever that lies',
   option => {

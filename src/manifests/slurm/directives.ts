@@ -1,4 +1,5 @@
 import type { Fault, Place } from '../../errors.ts'
+import { editDistance } from '../../word-list.ts'
 import type { Word } from './arguments.ts'
 
 /** One `#SBATCH` line that counts, split into words. */
@@ -83,8 +84,16 @@ export function readDirectives(script: string, file: string): Directives {
 /** `# sbatch --nodes=2 train.slurm large`: a remark on how the script is submitted. */
 const calledWithScript = /^\s*#\s+sbatch\s.*\s[^-\s]\S*\.(sh|bash|sbatch|slurm|sl|job|sub|submit|cmd)(\s|$)/
 
+/** Whether a word is another one with a letter wrong, or with its letters in another order. */
+function isSlipOf(word: string, meant: string): boolean {
+  const sorted = (text: string): string => [...text].sort().join('')
+  return word !== meant && (editDistance(word, meant) === 1 || sorted(word) === sorted(meant))
+}
+
 /** `##SBATCH` is how people switch a directive off; the other forms look as if somebody meant them. */
 function whyIgnored(text: string): string | undefined {
+  const misspelt = /^#(S?[A-Z]{3,7})\s+--?[a-zA-Z]/.exec(text)?.[1]
+  if (misspelt !== undefined && isSlipOf(misspelt, 'SBATCH')) return `#${misspelt} is not #SBATCH`
   if (!/^\s*#\s*sbatch\s+-/i.test(text) || calledWithScript.test(text)) return undefined
   if (/^\s/.test(text)) return 'a blank stands before #SBATCH'
   if (/^#\s/.test(text)) return 'a blank stands between # and SBATCH'

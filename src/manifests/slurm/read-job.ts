@@ -153,7 +153,9 @@ function exported(value: string | undefined, known: readonly [string, string][])
 /** Variables that Slurm sets in the job (sbatch(1), "OUTPUT ENVIRONMENT VARIABLES"), as far as the request tells them. */
 function jobVariables(settings: Settings, shape: Shape): Readonly<Record<string, string>> {
   const text = (name: string): string | undefined => settings.get(name)?.text
+  const array = settings.get('array')?.value
   const variables: Readonly<Record<string, string | undefined>> = {
+    SLURM_ARRAY_TASK_COUNT: array === undefined || array === '' ? undefined : String(readArray(array)?.tasks),
     SLURM_NNODES: String(shape.nodes.value),
     SLURM_JOB_NUM_NODES: String(shape.nodes.value),
     SLURM_NTASKS: String(shape.tasks),

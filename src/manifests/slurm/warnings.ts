@@ -93,8 +93,10 @@ export function warnOfChildJobs(
       { code: 'child-jobs', text: `the script submits ${jobs}, whose cost is not in this quote`, place: first.place },
     ]
   }
+  let outside = false
   for (const line of eachLine(script)) {
-    if (line.start < reading.headEnd || !submitting.test(line.text)) continue
+    outside = asksWhetherInJob.test(line.text) || (outside && !/^\s*(fi|else)\b/.test(line.text))
+    if (outside || line.start < reading.headEnd || !submitting.test(line.text)) continue
     const place: Place = { file, line: line.number, column: line.text.indexOf('sbatch') + 1 }
     return [
       { code: 'child-jobs', text: 'the script submits further jobs; what they cost is not in these figures', place },
@@ -102,6 +104,9 @@ export function warnOfChildJobs(
   }
   return []
 }
+
+/** `if [ -z "$SLURM_JOB_ID" ]`: what follows is done by whoever starts the script by hand. */
+const asksWhetherInJob = /^\s*if\b.*-z\s+["']?\$\{?SLURM_JOB_?ID\b/
 
 /** `sbatch --dependency=afterany:$SLURM_JOB_ID "$0"`, or the script's own name in its place. */
 function submitsItself(line: string, file: string): boolean {
@@ -113,7 +118,10 @@ function submitsItself(line: string, file: string): boolean {
 
 function warnOfRetries(script: string, file: string, settings: Settings | undefined): readonly Warning[] {
   if (/scontrol\s+requeue|sbatch\s/.test(script)) {
+    let outside = false
     for (const line of eachLine(script)) {
+      outside = asksWhetherInJob.test(line.text) || (outside && !/^\s*(fi|else)\b/.test(line.text))
+      if (outside) continue
       if (!/^[^#]*scontrol\s+requeue/.test(line.text) && !submitsItself(line.text, file)) continue
       const text =
         'the script puts itself into the queue again: each run costs this much, and nothing bounds their number'

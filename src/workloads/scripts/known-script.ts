@@ -24,6 +24,8 @@ export interface KnownScript {
   readonly takesPairs?: true
   /** The configuration is called as the model it describes. */
   readonly namesModelByConfig?: true
+  /** Options that say how many steps count as one epoch, and what counts without them. */
+  readonly epochSteps?: { readonly flags: readonly string[]; readonly otherwise: number }
   /** Where both are given, epochs win over steps. */
   readonly epochsWin?: true
   /** Options without which all parameters are trained. */

@@ -195,6 +195,28 @@ export const visionScripts: readonly KnownScript[] = [
     epochOf: 'samples',
   },
   {
+    // DINOv2: an epoch is a number of steps
+    framework: 'pytorch',
+    program: /(^|\/)dinov2\/(run\/)?train\/train\.py$/,
+    table: {
+      epochs: ['optim.epochs'],
+      microBatch: ['train.batch-size-per-gpu'],
+      modelName: ['student.arch'],
+    },
+    epochSteps: { flags: ['train.official-epoch-length'], otherwise: 1_250 },
+    defaults: {
+      source: 'ssl_default_config.yaml of DINOv2',
+      epochs: 100,
+      microBatch: 64,
+      gradientAccumulation: 1,
+      modelName: 'vit_large',
+      precision: 'fp16',
+      optimizer: 'adam',
+    },
+    configFlags: ['config-file'],
+    checkpoint: { folder: ['output-dir', 'train.output-dir'] },
+  },
+  {
     // DETR and its descendants
     framework: 'pytorch',
     program: /(^|\/)main\.py$/,

@@ -4,7 +4,7 @@ import type { DeviceShare, GpuBounds, GpuTypeRequest } from '../../job.ts'
 import { ownEntry } from '../../own-entry.ts'
 import { type Sourced, sourced } from '../../sourced.ts'
 import { migShare } from './resources.ts'
-import type { PodSpec } from './schema.ts'
+import type { NodeSelectorTerm, PodSpec } from './schema.ts'
 
 /** Node labels that say the GPU's model, the more exact ones first: GPU feature discovery, ROCm labeller, GKE, Karpenter for AWS, Azure and Google, EKS, CoreWeave. */
 const TYPE_LABELS: readonly string[] = [
@@ -82,7 +82,7 @@ export function gpuTypeOfNode(labels: Readonly<Record<string, string>>): string 
   return [...TYPE_LABELS, ...homeMade].flatMap(key => labels[key] ?? []).find(value => !NO_TYPE.test(value))
 }
 
-/** Node labels that the scheduler insists on: `nodeSelector`, and `In` of the required node affinity. */
+/** Node labels that the scheduler insists on: `nodeSelector`, and `In` of the required node affinity without what `NotIn` takes out of it. */
 export function requiredLabels(spec: PodSpec, path: DocumentPath): readonly RequiredLabel[] {
   const selected = Object.entries(spec.nodeSelector ?? {}).map(([key, value]) => ({
     key,
@@ -99,12 +99,15 @@ function affinityLabels(spec: PodSpec, path: DocumentPath): readonly RequiredLab
   const byKey = new Map<string, { values: string[]; paths: DocumentPath[]; terms: number }>()
   terms.forEach((term, termIndex) => {
     const at = [...path, 'affinity', 'nodeAffinity', REQUIRED, 'nodeSelectorTerms', termIndex, 'matchExpressions']
-    term.matchExpressions?.forEach((expression, index) => {
-      if (expression.operator !== 'In') return
+    const expressions = term.matchExpressions ?? []
+    expressions.forEach((expression, index) => {
+      const isFirst = expressions.findIndex(({ key, operator }) => operator === 'In' && key === expression.key) === index
+      if (!isFirst) return
       const known = byKey.get(expression.key) ?? { values: [], paths: [], terms: 0 }
       known.terms += 1
       expression.values?.forEach((value, valueIndex) => {
-        if (known.values.includes(value)) return
+        const isRuledOut = expressions.some(other => rulesOut(other, expression.key, value))
+        if (known.values.includes(value) || isRuledOut) return
         known.values.push(value)
         known.paths.push([...at, index, 'values', valueIndex])
       })
@@ -112,7 +115,17 @@ function affinityLabels(spec: PodSpec, path: DocumentPath): readonly RequiredLab
     })
   })
   // One term of several is enough for the scheduler: a label that not all of them name is not required.
-  return [...byKey].filter(([, label]) => label.terms >= terms.length).map(([key, label]) => ({ key, ...label }))
+  return [...byKey]
+    .filter(([, label]) => label.terms >= terms.length && label.values.length > 0)
+    .map(([key, label]) => ({ key, ...label }))
+}
+
+type MatchExpression = NonNullable<NodeSelectorTerm['matchExpressions']>[number]
+
+/** Whether an expression, all of which have to hold, allows a label no such value. */
+function rulesOut({ key, operator, values = [] }: MatchExpression, label: string, value: string): boolean {
+  if (key !== label) return false
+  return operator === 'NotIn' ? values.includes(value) : operator === 'In' && !values.includes(value)
 }
 
 /** What the node labels say about a pod's GPUs. */
@@ -192,6 +205,18 @@ function named(label: RequiredLabel, document: YamlDocument, spelling = (value: 
 /** SageMaker HyperPod calls the machines of EC2 `ml.p5.48xlarge` (docs.aws.amazon.com, "Amazon SageMaker HyperPod pricing"). */
 function machineName(instanceType: string): string {
   return instanceType.replace(/^ml\.(?=[a-z0-9-]+\.)/, '')
+}
+
+/** A taint that a pod puts up with, named after a GPU: it may run there, and anywhere else. Undefined where several are. */
+export function toleratedType(spec: PodSpec, path: DocumentPath, document: YamlDocument): GpuTypeRequest | undefined {
+  const named = (spec.tolerations ?? []).map(({ key, value }, index) => {
+    const { origin } = sourced('', { kind: 'manifest', place: document.placeOf([...path, 'tolerations', index]) })
+    return hintedType([key, value].flatMap(text => (text === undefined ? [] : [sourced(text, origin)])))
+  })
+  const names = named.flatMap(type => type.names)
+  const [first] = names
+  if (first === undefined || names.some(name => name.value.toLowerCase() !== first.value.toLowerCase())) return undefined
+  return { names: [first], basis: 'partition-hint' }
 }
 
 /** A pool's or queue's name that holds a GPU's name: a guess. */

@@ -63,6 +63,7 @@ export type Container = z.infer<typeof Container>
 
 const MatchExpression = z.object({ key: text, operator: text, values: optional(z.array(text)) })
 const NodeSelectorTerm = z.object({ matchExpressions: optional(z.array(MatchExpression)) })
+export type NodeSelectorTerm = z.infer<typeof NodeSelectorTerm>
 const Affinity = z.object({
   nodeAffinity: optional(
     z.object({
@@ -100,6 +101,7 @@ const PodSpec = z.object({
   initContainers: optional(z.array(Container, { error: 'a list of containers is expected' })),
   nodeSelector: optionalLabels,
   affinity: optional(Affinity),
+  tolerations: optional(z.array(z.object({ key: optionalText, value: optionalText }))),
   activeDeadlineSeconds: optionalWholeNumber,
   restartPolicy: optionalText,
   volumes: optional(z.array(Volume)),

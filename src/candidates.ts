@@ -419,8 +419,9 @@ function seatsAt(site: Site, situation: Situation): readonly Seat[] {
 
 /** Nodes or pods as they are written, or as many more or less of them as another number of GPUs takes. */
 function shapeOf(role: Role, gpuCount: number, relayable: boolean): Pick<Seat, 'gpuCount' | 'replicas' | 'perReplica'> {
-  const replicas = Math.max(1, role.replicas.value)
   const perReplica = Math.max(1, role.gpusPerReplica.value)
+  // Pods that share the GPUs of one claim take no more machines than those do.
+  const replicas = Math.max(1, Math.min(role.replicas.value, Math.ceil(role.gpuCount.value / perReplica)))
   if (gpuCount === role.gpuCount.value) return { gpuCount, replicas, perReplica }
   if (relayable)
     return { gpuCount, replicas: Math.ceil(gpuCount / perReplica), perReplica: Math.min(gpuCount, perReplica) }

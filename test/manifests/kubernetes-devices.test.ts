@@ -189,7 +189,7 @@ spec: {selectors: [{cel: {expression: "device.driver == 'gpu.nvidia.com' && devi
     expect(roleOf(claiming(claim('v1', watching))).gpusPerReplica.value).toBe(0)
   })
 
-  test('one claim for several pods is told', () => {
+  test('the GPUs of one claim for several pods are there once', () => {
     const shared = claim('v1', '{name: r, exactly: {deviceClassName: gpu.nvidia.com}}', 'ResourceClaim')
     const one = jobOf(claiming(shared, 'resourceClaimName: c'))
     expect(warned(one, 'gpu-count-unknown')).toEqual([])
@@ -198,7 +198,9 @@ kind: Deployment
 metadata: {name: d}
 spec: {replicas: 3, template: {spec: {resourceClaims: [{name: g, resourceClaimName: c}], containers: [{name: a, image: i}]}}}
 `)
-    expect(warned(several, 'gpu-count-unknown')).toHaveLength(1)
+    expect(warned(several, 'gpu-count-unknown')).toEqual([])
+    expect([several.roles[0]?.replicas.value, several.roles[0]?.gpuCount.value]).toEqual([3, 1])
+    expect(warned(several, 'fractional-gpu')).toHaveLength(1)
   })
 })
 

@@ -336,9 +336,43 @@ describe('GPU types from node labels', () => {
     expect(names(labelled.roles[0])).toEqual(['t4'])
   })
 
-  test('tolerations say nothing', () => {
-    const job = onlyJob(jobWith({ pod: '      tolerations: [{key: nvidia.com/gpu, operator: Equal, value: a100}]' }))
-    expect(codes(job)).toContain('gpu-type-unknown')
+  test('a taint that is put up with is a hint where it is called after one GPU type, and nothing where after several', () => {
+    const tolerating = (list: string) => onlyJob(jobWith({ pod: `      tolerations: [${list}]` }))
+    const one = tolerating('{key: nvidia.com/gpu, operator: Equal, value: a100}, {key: sku, value: gpu-A100}')
+    expect([names(one.roles[0]), codes(one).includes('gpu-type-hint-only')]).toEqual([['a100'], true])
+    const several = tolerating('{key: sku, value: a100}, {key: sku, value: h100}')
+    expect([names(several.roles[0]), codes(several).includes('gpu-type-unknown')]).toEqual([[], true])
+    expect(names(tolerating('{key: nvidia.com/gpu, operator: Exists}').roles[0])).toEqual([])
+  })
+
+  test('what one rule excludes is no alternative of another, and two lists of one label leave what both hold', () => {
+    const required = (expressions: string) =>
+      onlyJob(
+        jobWith({
+          pod: `      affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [${expressions}]}]}}}`,
+        }),
+      )
+    const list = (operator: string, values: string) =>
+      `{key: nvidia.com/gpu.product, operator: ${operator}, values: [${values}]}`
+    const excluding = required(`${list('In', 'Tesla-T4, NVIDIA-L4, NVIDIA-A10')}, ${list('NotIn', 'NVIDIA-L4')}`)
+    expect(names(excluding.roles[0])).toEqual(['Tesla-T4', 'NVIDIA-A10'])
+    const both = required(`${list('In', 'Tesla-T4, NVIDIA-L4')}, ${list('In', 'NVIDIA-L4, NVIDIA-A10')}`)
+    expect(names(both.roles[0])).toEqual(['NVIDIA-L4'])
+  })
+
+  test('how many nodes a DaemonSet fits on is no statement of the file', () => {
+    const [role] = onlyJob(`apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: d}
+spec:
+  template:
+    spec: {containers: [{name: a, image: i, resources: {limits: {nvidia.com/gpu: 2}}}]}
+`).roles
+    expect([role?.gpuCount.value, role?.gpuCount.origin.kind, role?.gpusPerReplica.origin.kind]).toEqual([
+      2,
+      'assumed',
+      'manifest',
+    ])
   })
 
   test.each([

@@ -15,8 +15,8 @@ export interface ClaimReading {
   readonly vendor?: Role['gpuVendor']
   /** Accelerators that are no GPUs, by device class. */
   readonly other: Readonly<Record<string, number>>
-  /** The claim is one for all pods that name it. */
-  readonly isShared?: true
+  /** Some of its GPUs, or all, are of a claim that is one for all pods that name it. */
+  readonly shared?: 'all' | 'some'
   readonly warnings: readonly Warning[]
 }
 
@@ -75,7 +75,6 @@ export function together(one: ClaimReading, more: ClaimReading): ClaimReading {
   const other = { ...one.other }
   for (const [name, count] of Object.entries(more.other)) other[name] = (other[name] ?? 0) + count
   const warnings = [...one.warnings, ...more.warnings]
-  const isShared = one.isShared === true || more.isShared === true
   if (one.gpus === 0 || more.gpus === 0) {
     const { gpus: _, other: __, warnings: ___, ...facts } = one.gpus === 0 ? more : one
     return { ...facts, gpus: one.gpus + more.gpus, other, warnings }
@@ -88,7 +87,7 @@ export function together(one: ClaimReading, more: ClaimReading): ClaimReading {
     gpus,
     other,
     warnings,
-    ...(isShared && { isShared }),
+    ...((one.shared ?? more.shared) !== undefined && { shared: one.shared === more.shared ? one.shared : 'some' }),
     ...(isSameType && one.type !== undefined && { type: one.type }),
     ...(share !== undefined && { share }),
     ...(one.vendor !== undefined && one.vendor === more.vendor && { vendor: one.vendor }),

@@ -17,7 +17,7 @@ export interface Devices {
   readonly vendor?: Role['gpuVendor']
   readonly other?: Readonly<Record<string, number>>
   /** Some GPUs come by a claim, of its own or one for all pods that name it. */
-  readonly claim?: 'own' | 'shared'
+  readonly claim?: 'own' | 'shared' | 'mixed'
   readonly warnings: readonly Warning[]
 }
 
@@ -47,7 +47,7 @@ export function readDevices(placed: PlacedPod): Devices {
       count,
       fraction === undefined ? gpuOrigin(placed, gpus) : { kind: 'manifest', place: fraction.place },
     ),
-    ...(claims.gpus > 0 && { claim: claims.isShared === true ? 'shared' : 'own' }),
+    ...(claims.gpus > 0 && { claim: sharedBy(claims, gpus.length > 0) }),
     ...withoutAbsent({ share, type, vendor, bounds: claims.bounds }),
     ...(Object.keys(other).length === 0 ? {} : { other }),
     warnings: [...claims.warnings, ...initContainerWarnings(placed, gpus), ...otherWarnings(other)],
@@ -167,9 +167,14 @@ function readClaims({ pod, path, document, surroundings }: PlacedPod): ClaimRead
         const text = `the devices of claim ${template ?? own ?? claim.name} are not described in this file: they may be GPUs`
         return { gpus: 0, other: {}, warnings: [{ code: 'gpu-count-unknown', text, place }] }
       }
-      return own === undefined || reading.gpus === 0 ? reading : { ...reading, isShared: true }
+      return own === undefined || reading.gpus === 0 ? reading : { ...reading, shared: 'all' }
     })
     .reduce(together, { gpus: 0, other: {}, warnings: [] })
+}
+
+function sharedBy({ shared }: ClaimReading, hasOthers: boolean): NonNullable<Devices['claim']> {
+  if (shared === undefined) return 'own'
+  return shared === 'all' && !hasOthers ? 'shared' : 'mixed'
 }
 
 function initContainerWarnings(

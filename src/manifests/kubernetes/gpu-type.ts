@@ -101,7 +101,8 @@ function affinityLabels(spec: PodSpec, path: DocumentPath): readonly RequiredLab
     const at = [...path, 'affinity', 'nodeAffinity', REQUIRED, 'nodeSelectorTerms', termIndex, 'matchExpressions']
     const expressions = term.matchExpressions ?? []
     expressions.forEach((expression, index) => {
-      const isFirst = expressions.findIndex(({ key, operator }) => operator === 'In' && key === expression.key) === index
+      const isFirst =
+        expressions.findIndex(({ key, operator }) => operator === 'In' && key === expression.key) === index
       if (!isFirst) return
       const known = byKey.get(expression.key) ?? { values: [], paths: [], terms: 0 }
       known.terms += 1
@@ -215,7 +216,8 @@ export function toleratedType(spec: PodSpec, path: DocumentPath, document: YamlD
   })
   const names = named.flatMap(type => type.names)
   const [first] = names
-  if (first === undefined || names.some(name => name.value.toLowerCase() !== first.value.toLowerCase())) return undefined
+  if (first === undefined || names.some(name => name.value.toLowerCase() !== first.value.toLowerCase()))
+    return undefined
   return { names: [first], basis: 'partition-hint' }
 }
 

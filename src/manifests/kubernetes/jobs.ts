@@ -54,7 +54,7 @@ export function readJob(
       scheduler: 'kubernetes',
       kind: titleOf(object),
       place: document.placeOf([...path, 'kind']),
-      roles: placePrograms(kind, roles, object).map(role => asRole(role, limit)),
+      roles: placePrograms(kind, roles, object).map(role => onSomeNodes(kind, asRole(role, limit))),
       endless,
       ...(endsWhenIdle(metadata.value, roles) && { endsWhenIdle: true }),
       ...(gang !== undefined && { gang }),
@@ -64,6 +64,13 @@ export function readJob(
       warnings: jobWarnings(object, kind, { roles, placing, gang, deadline: limit, endless }),
     },
   }
+}
+
+/** How many nodes there are is the cluster's affair. */
+function onSomeNodes({ onEveryNode }: Kind, role: Role): Role {
+  if (onEveryNode !== true || role.gpuCount.value === 0) return role
+  const origin = { kind: 'assumed', reason: 'one node of those that fit' } as const
+  return { ...role, replicas: sourced(1, origin), gpuCount: sourced(role.gpuCount.value, origin) }
 }
 
 function readNumber(

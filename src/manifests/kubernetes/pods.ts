@@ -5,7 +5,7 @@ import type { Warning } from '../../warning.ts'
 import { readCommands } from './commands.ts'
 import { type PlacedPod, reservedFor } from './containers.ts'
 import { readDevices } from './devices.ts'
-import { readGpuBounds, readGpuType, requiredLabels } from './gpu-type.ts'
+import { readGpuBounds, readGpuType, requiredLabels, toleratedType } from './gpu-type.ts'
 import { readPin } from './pin.ts'
 import { amountOf } from './resource-rules.ts'
 import { largestProfile } from './resources.ts'
@@ -14,7 +14,7 @@ import { largestProfile } from './resources.ts'
 export interface PodReading {
   readonly gpus: Sourced<number>
   /** Its GPUs come by a claim of dynamic resource allocation; those of one that all pods share are the same for each. */
-  readonly claim?: 'own' | 'shared'
+  readonly claim?: 'own' | 'shared' | 'mixed'
   readonly gpuType: GpuTypeRequest
   readonly gpuBounds?: GpuBounds
   readonly gpuVendor?: Role['gpuVendor']
@@ -43,11 +43,15 @@ export function readPod(placed: PlacedPod): PodReading {
   const commands = placed.containers.map(({ container, path: at }) =>
     readCommands({ container, path: at, document }, spec.volumes, surroundings),
   )
+  const tolerated =
+    devices.gpus.value > 0 && type.request.basis === 'none'
+      ? toleratedType(spec, [...path, 'spec'], document)
+      : undefined
   const cpus = readAmount(placed, 'cpu')
   const memoryBytes = readAmount(placed, 'memory')
   return {
     gpus: devices.gpus,
-    gpuType: devices.type ?? ofSlice(type.request, share, devices.gpus),
+    gpuType: devices.type ?? ofSlice(tolerated ?? type.request, share, devices.gpus),
     ...(devices.claim === undefined ? {} : { claim: devices.claim }),
     ...(bounds === undefined ? {} : { gpuBounds: bounds }),
     ...(devices.vendor === undefined ? {} : { gpuVendor: devices.vendor }),

@@ -2,7 +2,7 @@ import { type DocumentPath, isMapping, tryCheck, valueAt, wrongValue, type YamlD
 import type { Fault } from '../../errors.ts'
 import type { GpuBounds, Role, ServedModel } from '../../job.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
-import { formatGib } from '../../units.ts'
+import { countOf, formatGib } from '../../units.ts'
 import type { Warning } from '../../warning.ts'
 import { placePod } from './containers.ts'
 import type { Kind, RoleRow } from './kinds.ts'
@@ -242,15 +242,11 @@ function multiplied(pods: Sourced<number>, copies: readonly Count[]): Sourced<nu
 export function asRole(role: RoleReading, ofJob: Sourced<number> | undefined): Role {
   const { reading, replicas, tasks, concurrentTasks, range } = role
   const deadline = shorter(role.deadline, ofJob)
-  const gpuCount = reading.gpus.value * replicas.value
   return {
     name: role.name,
     replicas,
     gpusPerReplica: reading.gpus,
-    gpuCount:
-      replicas.value === 1
-        ? reading.gpus
-        : sourced(gpuCount, { kind: 'computed', formula: `${replicas.value} pods x ${reading.gpus.value} GPUs` }),
+    gpuCount: gpusOfPods(role),
     gpuType: reading.gpuType,
     exclusive: false,
     partitions: reading.pools,
@@ -271,6 +267,13 @@ export function asRole(role: RoleReading, ofJob: Sourced<number> | undefined): R
     }),
     ...tighterLimit(reading.timeLimitSeconds, deadline, role),
   }
+}
+
+/** The GPUs of all its pods; those of a claim that every pod names are there once. */
+export function gpusOfPods({ reading: { gpus, claim }, replicas }: RoleReading): Sourced<number> {
+  if (replicas.value === 1 || (claim === 'shared' && replicas.value > 0)) return gpus
+  const formula = `${replicas.value} pods x ${gpus.value} GPUs`
+  return sourced(gpus.value * replicas.value, { kind: 'computed', formula })
 }
 
 /** The shorter of two limits; the one that is there where the other is not. */
@@ -307,8 +310,11 @@ export function roleWarnings(role: RoleReading): readonly Warning[] {
   }
   if (gpus.value === 0) return warnings
   if (role.range !== undefined) warnings.push(rangeWarning(role, role.range))
-  if (reading.claim === 'shared' && role.replicas.value * concurrentTasks > 1) {
-    const text = `${name}: all its pods share one claim, whose GPUs are counted for each of them`
+  if (reading.claim === 'shared' && role.replicas.value > 1) {
+    const text = `${name}: its ${role.replicas.value} pods share the ${countOf(gpus.value, 'GPU')} of one claim, which are counted once`
+    warnings.push({ code: 'fractional-gpu', text, ...place })
+  } else if (reading.claim === 'mixed' && role.replicas.value * concurrentTasks > 1) {
+    const text = `${name}: its pods share the GPUs of one claim, which are counted for each of them`
     warnings.push({ code: 'gpu-count-unknown', text, ...place })
   }
   if (share !== undefined) warnings.push({ code: 'fractional-gpu', text: shareWords(role), ...place })
@@ -322,7 +328,7 @@ export function roleWarnings(role: RoleReading): readonly Warning[] {
   } else if (gpuType.basis === 'partition-hint') {
     warnings.push({
       code: 'gpu-type-hint-only',
-      text: `${name}: the GPU type ${names} is guessed from a pool's name`,
+      text: `${name}: the GPU type ${names} is guessed from the name of a pool, queue or taint`,
       ...place,
     })
   } else if (gpuType.names.length === 0) {

@@ -7,7 +7,7 @@ import { findKind, type Kind } from './kinds.ts'
 import { unknownFieldWarnings } from './known-fields.ts'
 import type { KubernetesObject } from './objects.ts'
 import type { Placing } from './queues.ts'
-import { isScaled, type RoleReading, roleWarnings } from './roles.ts'
+import { gpusOfPods, isScaled, type RoleReading, roleWarnings } from './roles.ts'
 import { findDeadlines } from './unknown-kinds.ts'
 
 /** What the warnings about a job are drawn from. */
@@ -30,7 +30,7 @@ export function jobWarnings(object: KubernetesObject, kind: Kind, facts: JobFact
     ...facts.roles.flatMap(role => toldGpuWarnings(object, role)),
     ...unknownFieldWarnings(object, facts.roles),
   ]
-  if (facts.roles.every(role => role.reading.gpus.value === 0)) return warnings
+  if (!facts.roles.some(holdsDevices)) return warnings
   return [
     ...warnings,
     ...durationWarnings(object, kind, facts),
@@ -40,6 +40,11 @@ export function jobWarnings(object: KubernetesObject, kind: Kind, facts: JobFact
     ...(kind.awaitsPrograms === true ? [awaitsPrograms(object)] : []),
     ...(facts.endless && kind.endless === true ? [] : retryWarnings(object, kind, facts.roles)),
   ]
+}
+
+/** GPUs, or accelerators that are none: both are paid for as long as it runs. */
+function holdsDevices({ reading }: RoleReading): boolean {
+  return reading.gpus.value > 0 || reading.otherAccelerators !== undefined
 }
 
 function repeatedKeyWarnings({ document }: KubernetesObject): readonly Warning[] {
@@ -130,9 +135,10 @@ function suspendedBy({ document, path, holder }: KubernetesObject, kind: Kind): 
 
 /** Pods that hold their GPUs and wait for the others, where nothing starts them together. */
 function gangWarnings({ roles, gang, endless }: JobFacts): readonly Warning[] {
-  const pods = roles.reduce((sum, role) => sum + (role.reading.gpus.value > 0 ? role.replicas.value : 0), 0)
+  // Pods that share the GPUs of one claim hold them as soon as one of them does.
+  const pods = roles.reduce((sum, role) => sum + gpusOfPods(role).value / Math.max(1, role.reading.gpus.value), 0)
   if (endless || gang !== undefined || pods < 2) return []
-  const gpus = roles.reduce((sum, role) => sum + role.reading.gpus.value * role.replicas.value, 0)
+  const gpus = roles.reduce((sum, role) => sum + gpusOfPods(role).value, 0)
   const idleGpus = gpus - Math.max(...roles.map(role => role.reading.gpus.value))
   const text = `nothing starts its ${pods} pods with GPUs together: while the last waits for room, up to ${countOf(idleGpus, 'GPU')} ${idleGpus === 1 ? 'stands' : 'stand'} idle`
   return [{ code: 'no-gang', text, idleGpus }]
@@ -161,9 +167,9 @@ function durationWarnings(
   }
   const isLimited =
     deadline !== undefined ||
-    roles.every(({ reading, deadline: own }) => {
-      return reading.gpus.value === 0 || reading.timeLimitSeconds !== undefined || own !== undefined
-    })
+    roles.every(
+      role => !holdsDevices(role) || role.reading.timeLimitSeconds !== undefined || role.deadline !== undefined,
+    )
   if (endless)
     warnings.push({ code: 'long-running-service', text: 'it runs until it is deleted: its cost is one an hour' })
   else if (!isLimited) warnings.push({ code: 'no-time-limit', text: noLimit(object, kind) })
@@ -219,7 +225,8 @@ function leftOverWarnings(object: KubernetesObject, kind: Kind, roles: readonly 
   if (cleansUp === undefined) return []
   const isCleaned = cleansUp.some(path => (valueAt(object.value, path) ?? false) !== false)
   if (isCleaned) return []
-  const gpus = roles.reduce((sum, role) => sum + role.replicas.value * role.reading.gpus.value, 0)
+  const gpus = roles.reduce((sum, role) => sum + gpusOfPods(role).value, 0)
+  if (gpus === 0) return []
   const [switched = []] = cleansUp
   const text = `its cluster keeps ${countOf(gpus, 'GPU')} after the work is done, until somebody deletes it: ${inWords(switched)} is not true`
   const place = object.document.placeOf([...object.path, ...switched])
@@ -253,7 +260,7 @@ function retryWarnings(object: KubernetesObject, kind: Kind, roles: readonly Rol
   }
   if (times !== undefined || inner.length > 0) return []
   const restarted = roles.find(
-    role => role.reading.gpus.value > 0 && role.restartPolicy !== undefined && role.restartPolicy !== 'Never',
+    role => holdsDevices(role) && role.restartPolicy !== undefined && role.restartPolicy !== 'Never',
   )
   if (restarted === undefined) return []
   return [again(`restartPolicy ${restarted.restartPolicy} starts ${restarted.name} again whenever it fails`)]
@@ -292,9 +299,11 @@ function writtenRetries(
 /** How often a role with GPUs is started again by what makes its pods, such as the Jobs of a JobSet. */
 function innerRetries(
   object: KubernetesObject,
-  { row: { retries }, path, name, reading }: RoleReading,
+  role: RoleReading,
 ): readonly { readonly name: string; readonly times: number; readonly isDefault: boolean; readonly place: Place }[] {
-  if (retries === undefined || reading.gpus.value === 0) return []
+  const { path, name } = role
+  const { retries } = role.row
+  if (retries === undefined || !holdsDevices(role)) return []
   const written = writtenRetries(object, path, [retries.path])
   const place = written?.place ?? object.document.placeOf(path)
   return [{ name, times: written?.times ?? retries.default, isDefault: written === undefined, place }]

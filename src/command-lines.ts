@@ -31,6 +31,8 @@ export interface CommandLine {
   readonly background: boolean
   /** Where it runs, seen from the manifest's folder; absent = there, or where is not known. */
   readonly folder?: string
+  /** The container image that it runs in, where a manifest says it. */
+  readonly image?: string
 }
 
 /** What is known where a command line stands. */

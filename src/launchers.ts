@@ -130,6 +130,13 @@ const LAUNCHERS: readonly Launcher[] = [
     startsPython: true,
   },
   {
+    // Optimum's for Gaudi, and the Transformers examples' for TPUs
+    names: ['gaudi_spawn.py', 'xla_spawn.py'],
+    switches: words('use-deepspeed use-mpi'),
+    processes: ['world-size', 'num-cores'],
+    startsPython: true,
+  },
+  {
     names: ['deepspeed', 'ds', 'deepspeed.launcher.runner'],
     switches: words(`
       module no-python no-local-rank force-multi bind-cores-to-rank no-ssh no-ssh-check save-pid elastic-training
@@ -416,7 +423,8 @@ export function peelLaunchers(command: readonly Field[], variables: Readonly<Rec
       const python = readPython(rest)
       launches.push({ launcher: 'python', options: python.options.map(toCommandWord) })
       rest = python.rest
-      if (!python.isModule) return found('program', rest)
+      const isLauncher = findLauncher(baseName(showText(rest[0]?.text ?? '')), undefined) !== undefined
+      if (!python.isModule && !(isLauncher && /\.py$/.test(rest[0]?.text ?? ''))) return found('program', rest)
       continue
     }
     if (INTERPRETERS.test(name)) {

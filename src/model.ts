@@ -207,13 +207,14 @@ function spellingsOf(name: string): string[] {
 /** No file has a longer name (NAME_MAX of Linux): what is longer names no model, and no time is spent on it. */
 const longestName = 255
 
-/** The part of a path or hub name that names the model, without what follows a dot (`.pt`, `.Q4_K_M.gguf`). */
+/** The part of a path or hub name that names the model, without what follows a dot (`.pt`, `.Q4_K_M.gguf`), or a colon in GGUF repositories (`:Q4_K_M`). */
 function ownName(name: string): string {
   const parts = name.toLowerCase().split('/')
   const own = parts.findLast(part => part !== '' && !namelessPart.test(part))
   if (own === undefined || own.length > longestName) return ''
   return own
     .replace(/^models--.*--/, '')
+    .replace(/(-gguf):\w+$/, '$1')
     .replace(/\.[a-z].*$/, '')
     .replace(/[_ :]/g, '-')
     .replace(/^meta-(?=llama)/, '')

@@ -6,6 +6,7 @@ export const SERVING_IMAGES = {
   vllm: /^(?:pytorch-)?vllm(?:-openai|-serve|-inference)?(?:-cu\d.*)?$/,
   sglang: /^sglang$/,
   tgi: /^(?:huggingface-)?(?:pytorch-)?(?:text-generation-inference|tgi-inference)(?:-cu\d.*)?$/,
+  'text-embeddings-inference': /^text-embeddings-inference$/,
   'llama.cpp': /^llama\.cpp$/,
   ollama: /^ollama$/,
   huggingfaceserver: /^huggingfaceserver$/,

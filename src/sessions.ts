@@ -1,13 +1,16 @@
 import type { CommandLine } from './command-lines.ts'
 import type { Place } from './errors.ts'
-import type { Job } from './job.ts'
+import type { Job, Role } from './job.ts'
 import { baseName } from './launchers.ts'
+import { imageName } from './serving-images.ts'
 
 /** What holds a job's GPUs for a person, who may go home and forget it. */
 export interface Session {
   /** `jupyter lab`, `sleep infinity`. */
   readonly what: string
   readonly place: Place
+  /** What was started goes on in the background, and its script may come to an end. */
+  readonly isDetached?: true
 }
 
 /** Programs that wait for a person whatever they are told; `start-notebook.sh` and its like are those of the Jupyter Docker Stacks. */
@@ -19,23 +22,38 @@ const waitingFor: ReadonlyMap<string, RegExp> = new Map([
   ['code', /^(?:tunnel|serve-web)$/],
   ['marimo', /^edit$/],
 ])
+/** Programs that may leave the terminal at once, and what they started behind. */
+const detaching = /^(?:sshd|tmux|screen)$/
+/** Images that are an editor or a notebook when they are told nothing: Coder's and LinuxServer's, the Jupyter Docker Stacks, Kubeflow's, Rocker's. */
+const images =
+  /(?:^|\/)(?:(?:codercom|linuxserver)\/code-server|gitpod\/openvscode-server|(?:quay\.io\/)?jupyter\/[\w-]*notebook|kubeflownotebookswg\/[\w.-]+|rocker\/(?:rstudio|geospatial|tidyverse|ml))(?=[:@]|$)/
 const shells = /^(?:ba|z|da|k|fi|tc|c)?sh$/
 
 /** The session that a job is: a notebook, an editor, a shell, or nothing but sleep; undefined where it is none. */
-export function findSession(job: Job): Session | undefined {
+export function findSession(
+  job: Pick<Job, 'kind' | 'place'> & { readonly roles: readonly Pick<Role, 'commandLines'>[] },
+): Session | undefined {
   if (job.kind === 'Notebook' || job.kind === 'Workspace') return { what: job.kind, place: job.place }
   for (const { commandLines } of job.roles) {
     const waiter =
       commandLines.find(waits) ?? (commandLines.some(line => line.background) ? undefined : commandLines.find(sleeps))
-    if (waiter !== undefined) return { what: describe(waiter), place: waiter.place }
+    if (waiter === undefined) continue
+    const isDetached = detaching.test(baseName(waiter.program))
+    return { what: describe(waiter), place: waiter.place, ...(isDetached && { isDetached }) }
   }
   return undefined
 }
 
 function waits({ program, arguments: words, launches }: CommandLine): boolean {
   const name = baseName(program)
+  if (launches.length === 0 && isSessionImage(program)) return true
   if (waiting.test(name) || waitingFor.get(name)?.test(words[0]?.written ?? '') === true) return true
   return shells.test(name) && launches.some(({ options }) => options.some(({ written }) => written === '--pty'))
+}
+
+/** Whether a container of this image that is given at most options waits for a person. */
+export function isSessionImage(image: string): boolean {
+  return images.test(image)
 }
 
 /** Whether it holds the machine for as long as it may: a day of sleep is no pause between two steps. */
@@ -48,7 +66,7 @@ function sleeps({ program, arguments: words }: CommandLine): boolean {
 /** The program and its first word, as far as that is no path or option. */
 function describe({ program, arguments: words }: CommandLine): string {
   const [first = ''] = words.map(({ written }) => written)
-  const name = baseName(program)
+  const name = isSessionImage(program) ? imageName(program) : baseName(program)
   if (name === 'tail') return 'tail -f /dev/null'
   return /^[\w]+$/.test(first) ? `${name} ${first}` : name
 }

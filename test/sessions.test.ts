@@ -28,6 +28,8 @@ describe('a session', () => {
     ['tail -f /dev/null', 'tail -f /dev/null'],
     ['/usr/sbin/sshd -D', 'sshd'],
     ['marimo edit notebook.py', 'marimo edit'],
+    ['codercom/code-server:4.96.2 --auth none', 'code-server'],
+    ['quay.io/jupyter/scipy-notebook', 'scipy-notebook'],
   ])('%s', (script, what) => {
     expect(findSession(jobRunning(script))?.what).toBe(what)
   })
@@ -49,6 +51,7 @@ describe('a session', () => {
     'code --version',
     'vllm serve m &\nsleep infinity',
     'srun --pty python train.py',
+    'example/notebook-converter:1 --all',
   ])('is not %j', script => {
     expect(findSession(jobRunning(script))).toBeUndefined()
   })

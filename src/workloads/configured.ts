@@ -1,10 +1,11 @@
 import type { CommandLine, CommandWord } from '../command-lines.ts'
 import { resolveReferences } from '../settings/references.ts'
+import type { Settings } from '../settings/settings.ts'
 import { sourced } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
 import type { Workload } from '../workload.ts'
 import { referredPath } from './config-files.ts'
-import { type Flag, type Flags, readFlags } from './flags.ts'
+import { type Flag, type Flags, flagName, readFlags } from './flags.ts'
 import { findSettings, layFlags, settingsAsFlags } from './settings-table.ts'
 import type { FilesAtHand } from './workload-reader.ts'
 
@@ -28,7 +29,9 @@ export function readConfigured(
 ): Configured {
   const found = words.map(word => findSettings(word, commandLine, files))
   const list = found.flatMap(({ settings }): readonly Flag[] =>
-    settings === undefined ? [] : settingsAsFlags(resolveReferences(settings), commandLine.place).list,
+    settings === undefined
+      ? []
+      : settingsAsFlags(resolveReferences(overridden(settings, typed)), commandLine.place).list,
   )
   return {
     flags: layFlags({ list, positionals: [] }, typed),
@@ -36,6 +39,17 @@ export function readConfigured(
     isComplete: found.every(({ settings }) => settings !== undefined),
     warnings: found.flatMap(({ warnings }) => warnings),
   }
+}
+
+/** What references lead to is what the command line says of it, where it does (OmegaConf merges first and resolves last). */
+function overridden(settings: Settings, typed: Flags): Settings {
+  const values = new Map(typed.list.map(({ name, value }) => [name, value]))
+  return new Map(
+    [...settings].map(([path, setting]) => {
+      const value = values.get(flagName(path))
+      return [path, value === undefined ? setting : { ...setting, value: value.text }]
+    }),
+  )
 }
 
 /** The paths of words, as a reader refers to them. */

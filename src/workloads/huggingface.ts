@@ -59,8 +59,8 @@ const RAY_WORKERS = ['num-workers', 'num-training-workers']
 const GENERATES = ['num-generations', 'max-completion-length', 'num-ppo-epochs']
 /** Switches of TRL's ModelConfig and SFTConfig, by which a script takes its adapters and fills its sequences. */
 const TRL_FLAGS = ['use-peft', 'packing', 'assistant-only-loss', 'completion-only-loss']
-/** TRL's command, and its example scripts. */
-const TRL = /^(trl|(sft|dpo|orpo|kto|cpo|grpo|rloo|ppo|reward_modeling)\w*\.py)$/
+/** TRL's command, its example scripts, and the modules that its command starts. */
+const TRL = /^(trl|(sft|dpo|orpo|kto|cpo|grpo|rloo|ppo|reward_modeling)\w*\.py|trl\.scripts\.\w+)$/
 
 const once = sourced(1, { kind: 'assumed', reason: "the Trainer's own default" })
 
@@ -90,7 +90,8 @@ export const huggingface: WorkloadReader = {
       ...runOf(commandLine, isEvaluation ? 'evaluate' : 'train', frameworkOf(flags, commandLine, context)),
       ...withoutAbsent({
         ...values,
-        dataset: values.dataset ?? mixedDatasets(flags) ?? glueTask(flags, commandLine),
+        dataset:
+          values.dataset ?? mixedDatasets(flags) ?? chatDatasets(flags, commandLine) ?? glueTask(flags, commandLine),
         sequenceLength: generates ? generatedLength(flags) : values.sequenceLength,
         precision: trainerPrecision(flags, commandLine) ?? config.precision,
         parallelism: config.sharding && dataParallel(config.sharding),
@@ -146,7 +147,7 @@ function checkpointOf({ flags, isComplete }: Configured, { program }: CommandLin
 
 /** Whether the model writes the text it is trained on: by flags of such trainers, or `trl grpo` and `grpo.py`. */
 function writesItsText(flags: Flags, { program, arguments: words }: CommandLine): boolean {
-  const name = baseName(program) === 'trl' ? (words[0]?.text ?? '') : baseName(program)
+  const name = baseName(program) === 'trl' ? (words[0]?.text ?? '') : baseName(program).replace(/^trl\.scripts\./, '')
   return hasFlag(flags, GENERATES) || (TRL.test(baseName(program)) && /^(grpo|ppo|rloo)/.test(name))
 }
 
@@ -155,12 +156,41 @@ function isOn(flags: Flags, names: readonly string[]): boolean {
   return names.some(name => known(switchFlag(flags, [name]))?.value === true)
 }
 
-function frameworkOf(flags: Flags, { program }: CommandLine, { job }: RunContext): string {
+function frameworkOf(flags: Flags, commandLine: CommandLine, { job }: RunContext): string {
+  const { program } = commandLine
   if (job.kind === 'RayJob' && hasFlag(flags, RAY_WORKERS)) return 'ray-train'
   if (/unsloth/.test(baseName(program))) return 'unsloth'
+  if (isDeepspeedChat(flags, commandLine)) return 'deepspeed-chat'
   if (/(^|\/|\.)fastchat[./]/.test(program)) return 'fastchat'
   if (hasFlag(flags, GENERATES) || isOn(flags, TRL_FLAGS) || TRL.test(baseName(program))) return 'trl'
   return hasFlag(flags, ['pretrained-model-name-or-path']) ? 'diffusers' : 'hf-trainer'
+}
+
+/** DeepSpeed-Chat's main.py, by its folder or by options that no other trainer has (applications/DeepSpeed-Chat/training). */
+function isDeepspeedChat(flags: Flags, { program, folder = '' }: CommandLine): boolean {
+  const isInItsFolder = /deepspeed-?chat|step[123]_(?:supervised_finetuning|reward_model_finetuning|rlhf_finetuning)/i
+  return (
+    isInItsFolder.test(`${folder}/${program}`) ||
+    hasFlag(flags, ['actor-model-name-or-path']) ||
+    (hasFlag(flags, ['data-split']) && hasFlag(flags, ['zero-stage']))
+  )
+}
+
+/** Its data sets stand behind one option, one after the other. */
+function chatDatasets(flags: Flags, commandLine: CommandLine): Sourced<string> | undefined {
+  if (!isDeepspeedChat(flags, commandLine)) return undefined
+  const at = commandLine.arguments.findIndex(word => /^--data_path(=|$)/.test(word.written))
+  const [option, ...rest] = commandLine.arguments.slice(at)
+  if (at === -1 || option === undefined) return undefined
+  const glued = /^--data_path=(.*)$/s.exec(option.text ?? '')?.[1]
+  const end = rest.findIndex(word => word.written.startsWith('-'))
+  const names = [
+    ...(glued === undefined ? [] : [glued]),
+    ...rest.slice(0, end === -1 ? undefined : end).map(word => word.text),
+  ]
+  return names.length === 0 || names.includes(undefined)
+    ? undefined
+    : sourced(names.join(', '), { kind: 'manifest', place: option.place })
 }
 
 /** Ray's workers are its processes; `trl` starts accelerate, which takes every GPU of the machine. */

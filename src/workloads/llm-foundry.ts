@@ -55,6 +55,7 @@ export const llmFoundry: WorkloadReader = {
     })
     const run = { ...runOf(commandLine, isEvaluation ? 'evaluate' : 'train', 'llm-foundry'), ...values }
     if (isEvaluation) return { workload: run, warnings }
+    const lies = known(given.dataset)
     const workload: Workload = {
       ...run,
       ...withoutAbsent({
@@ -69,7 +70,11 @@ export const llmFoundry: WorkloadReader = {
         checkpoint: checkpointOf(flags),
       }),
     }
-    return { workload, warnings: [...warnings, ...explainRepeated(typed, [...namesOf(TABLE), 'max-duration'])] }
+    return {
+      workload,
+      ...(lies !== undefined && /\//.test(lies.value) && { dataFolder: lies }),
+      warnings: [...warnings, ...explainRepeated(typed, [...namesOf(TABLE), 'max-duration'])],
+    }
   },
 }
 

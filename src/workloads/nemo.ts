@@ -52,6 +52,15 @@ const TABLE: FlagTable = {
   optimizer: ['model.optim.name', 'optim.config.optimizer'],
 }
 
+/** The common options of Megatron-Bridge's run_recipe.py, which its keys win over (scripts/training/README.md). */
+const BRIDGE_TABLE: FlagTable = {
+  ...TABLE,
+  steps: [...(TABLE.steps ?? []), 'max-steps'],
+  globalBatch: [...(TABLE.globalBatch ?? []), 'global-batch-size'],
+  microBatch: [...(TABLE.microBatch ?? []), 'micro-batch-size'],
+  sequenceLength: [...(TABLE.sequenceLength ?? []), 'seq-length'],
+}
+
 /** What speech models and others without Megatron call one process's batch. */
 const PROCESS_BATCH = ['model.train-ds.batch-size']
 
@@ -85,14 +94,18 @@ export const nemo: WorkloadReader = {
     const recipe = recipeOf(commandLine, context.files)
     const flags = recipe === undefined ? configured.flags : layFlags(recipe.flags, configured.flags)
     if (recipe === undefined && !isNemo(commandLine, flags)) return undefined
-    const given = readTable(flags, TABLE)
+    const isBridge = recipe?.isBridge === true
+    const given = readTable(flags, isBridge ? BRIDGE_TABLE : TABLE)
     const isMegatron =
       recipe !== undefined || hasFlag(flags, [...(TABLE.globalBatch ?? []), ...(TABLE.microBatch ?? [])])
     const shape = shapeOf(flags, context.models)
     const workload: Workload = {
-      ...runOf(commandLine, purposeOf(commandLine), 'nemo'),
+      ...runOf(commandLine, purposeOf(commandLine), isBridge ? 'megatron-bridge' : 'nemo'),
       ...withoutAbsent({
-        modelName: recipe?.name ?? (shape ? sourced(shape.value.name, shape.origin) : restoredName(flags)),
+        modelName:
+          (isBridge ? known(textFlag(flags, ['hf-path'])) : undefined) ??
+          recipe?.name ??
+          (shape ? sourced(shape.value.name, shape.origin) : restoredName(flags)),
         model: shape,
         steps: known(given.steps),
         // Lightning ends with whichever comes first.
@@ -137,6 +150,8 @@ function purposeOf(commandLine: CommandLine): Workload['purpose'] {
 interface Recipe {
   readonly name: Sourced<string> | undefined
   readonly isFinetuning: boolean
+  /** Megatron-Bridge calls its recipes `llama32_1b_pretrain_config`. */
+  readonly isBridge: boolean
   readonly flags: Flags
 }
 
@@ -149,7 +164,8 @@ function recipeOf(commandLine: CommandLine, files: FilesAtHand): Recipe | undefi
     const name = named && sourced(named.value.replace(/\(.*$|_(pretrain|finetune|sft|peft)_config$/s, ''), named.origin)
     const isFinetuning =
       commandLine.arguments.some(word => word.text === 'finetune') || /finetune|sft|peft/.test(named?.value ?? '')
-    return { name, isFinetuning, flags: { list: [], positionals: [] } }
+    const isBridge = !isCommand && /_config$/.test(named?.value ?? '')
+    return { name, isFinetuning, isBridge, flags: { list: [], positionals: [] } }
   }
   const [script] = recipeScript(commandLine)
   const file = script === undefined ? undefined : findFile(script, commandLine, files)
@@ -159,7 +175,7 @@ function recipeOf(commandLine: CommandLine, files: FilesAtHand): Recipe | undefi
   const flags = settingsAsFlags(readPythonSettings(assignmentsTo('recipe', file.text), file.origin), commandLine.place)
   const list = flags.list.map(flag => ({ ...flag, name: flag.name.replace(/^recipe\./, '') }))
   const name = made[1] === undefined ? undefined : sourced(made[1], file.origin)
-  return { name, isFinetuning: made[2] === 'finetune', flags: { list, positionals: [] } }
+  return { name, isFinetuning: made[2] === 'finetune', isBridge: false, flags: { list, positionals: [] } }
 }
 
 function recipeScript({ program, place }: CommandLine): readonly CommandWord[] {
@@ -220,6 +236,9 @@ function recomputeOf(flags: Flags): Workload['activationRecompute'] | undefined 
 
 /** A recipe for fine-tuning may or may not bring an adapter. */
 function methodOf(flags: Flags, recipe: Recipe | undefined): Sourced<TrainingMethod> | undefined {
+  const mode = recipe?.isBridge === true ? known(textFlag(flags, ['mode', 'task'])) : undefined
+  if (mode?.value === 'sft' || mode?.value === 'lora')
+    return sourced(mode.value === 'sft' ? 'full' : 'lora', mode.origin)
   const scheme = known(textFlag(flags, ['model.peft.peft-scheme', 'peft', 'peft-scheme']))
   if (scheme !== undefined) {
     if (/^q?lora$/i.test(scheme.value)) return sourced(/^q/i.test(scheme.value) ? 'qlora' : 'lora', scheme.origin)

@@ -163,11 +163,20 @@ function frameworkOf(commandLine: CommandLine, config: CommandWord, flags: Flags
   const written = [folder, program, config.written].join(' ').toLowerCase()
   const [repository] =
     /mm(detection3d|detection|segmentation|pretrain|pose|action2|classification|ocr|rotate|yolo)/.exec(written) ?? []
-  const scope = (program === 'mim' ? words[1]?.text : undefined) ?? firstText(flags, ['default-scope'])?.value
+  const scope =
+    (program === 'mim' ? words[1]?.text : undefined) ??
+    firstText(flags, ['default-scope'])?.value ??
+    basePackageOf(flags)
   if (repository !== undefined) return repository
   if (scope !== undefined) return ownEntry(SCOPES, scope) ?? scope
   const preprocessor = firstText(flags, ['model.data-preprocessor.type'])?.value ?? ''
   return ownEntry(PREPROCESSORS, preprocessor.replace(/^\w+\./, '')) ?? 'openmmlab'
+}
+
+/** `mmdet::_base_/default_runtime.py` begins with a configuration that an installed package brings. */
+function basePackageOf({ list }: Flags): string | undefined {
+  const bases = list.filter(({ name }) => /^-?base-?(\.\d+)?$/.test(name))
+  return bases.map(({ value }) => /^(\w+)::/.exec(value?.text ?? '')?.[1]).find(name => name !== undefined)
 }
 
 function trainingValues(flags: Flags, isComplete: boolean): Partial<Workload> {

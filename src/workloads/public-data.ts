@@ -31,7 +31,9 @@ export function withPublicData(
   const named = workload.dataset && findDataset(workload.dataset.value, configurationOf(flags), table)
   const hinted = workload.dataset === undefined && dataFolder ? datasetOfFolder(dataFolder.value, table) : undefined
   const kept: Workload =
-    hinted && dataFolder ? { ...workload, dataset: sourced(hinted.name, namedLike(dataFolder)) } : workload
+    hinted && dataFolder
+      ? { ...workload, dataset: sourced(hinted.name, namedLike(dataFolder)) }
+      : withoutEnding(workload, named)
   const dataset = named ?? hinted
   const share = shareOf(flags)
   if (dataset === undefined || epochOf === undefined || share === undefined || saysLength(kept)) return kept
@@ -47,6 +49,13 @@ export function explainPublicData({ samples, tokens, place }: Workload): Warning
       return [{ code: 'assumed', text, place }]
     })
     .slice(0, 1)
+}
+
+/** `coco.yaml` is the description of a data set, `coco` the data set. */
+function withoutEnding(workload: Workload, named: Dataset | undefined): Workload {
+  const { dataset } = workload
+  if (named === undefined || dataset === undefined || !/\.ya?ml$/.test(dataset.value)) return workload
+  return { ...workload, dataset: sourced(named.name, dataset.origin) }
 }
 
 function namedLike(folder: Sourced<string>): Origin {

@@ -1,4 +1,5 @@
 import type { CommandLine } from '../command-lines.ts'
+import { imageName } from '../serving-images.ts'
 import { readPythonSettings } from '../settings/python.ts'
 import { type Sourced, sourced, withoutAbsent } from '../sourced.ts'
 import type { Warning } from '../warning.ts'
@@ -40,7 +41,7 @@ const TABLE: FlagTable = {
   steps: words(`
     max-steps max-iters max-iterations max-iter num-steps n-steps train-steps num-train-steps training-steps
     num-training-steps max-train-steps total-training-steps n-iters niters train-iters max-num-steps
-    total-steps max-updates max-update total-iters num-iters num-iterations iterations steps trainer.max-steps
+    maxsteps total-steps max-updates max-update total-iters num-iters num-iterations iterations steps trainer.max-steps
     training.max-steps train.max-steps
   `),
   epochs: words(`
@@ -205,7 +206,7 @@ export const pytorch: WorkloadReader = {
       }),
     }
     const lies = given.dataset === 'unknown' ? pathFlag(flags, TABLE.dataset ?? []) : pathOf(known(given.dataset))
-    const folder = pathFlag(flags, FOLDERS) ?? lies
+    const folder = pathFlag(flags, FOLDERS) ?? lies ?? onlyFolder(flags)
     return {
       workload,
       epochOf: 'samples',
@@ -360,6 +361,8 @@ function frameworkOf(
   if (launcher === 'colossalai') return said('colossal-ai')
   if (['torchrun', 'accelerate', 'deepspeed'].includes(launcher)) return said('pytorch')
   if (hasFlag(flags, PARAMETER_SERVERS)) return said('tensorflow')
+  const ofImage = frameworkOfImage(commandLine.image ?? '')
+  if (ofImage !== undefined) return said(ofImage)
   if (launcher === 'mpirun') return undefined
   if (/keras|tensorflow|jax|flax|t5x|(^|[/_])tf\d?_/i.test(commandLine.program)) return undefined
   if (program === undefined)
@@ -369,6 +372,12 @@ function frameworkOf(
     })
   const imports = /^[ \t]*(?:import|from)[ \t]+(?:torch|lightning|pytorch_lightning)\b/m.test(program.text)
   return imports ? sourced('pytorch', { kind: 'file', place: { file: program.path } }) : undefined
+}
+
+/** Images that are called after what is in them: `tensorflow/tensorflow:2.16.1-gpu`, `nvcr.io/nvidia/pytorch:24.05-py3`. */
+function frameworkOfImage(image: string): string | undefined {
+  const names = ['tensorflow', 'pytorch', 'jax', 'paddlepaddle'].filter(name => imageName(image).includes(name))
+  return names.length === 1 ? names[0] : undefined
 }
 
 /** Options by which scripts are told to train an adapter, and to hold the network in 4 bits meanwhile. */
@@ -428,6 +437,13 @@ function modelNameOf(name: Sourced<string> | undefined, flags: Flags): Sourced<s
 /** The place of a data set, where that stands for its name. */
 function pathOf(dataset: Sourced<string> | undefined): Sourced<string> | undefined {
   return publicName(dataset) === undefined ? dataset : undefined
+}
+
+/** The path that a program is given without an option: PyTorch's ImageNet example takes its data so. */
+function onlyFolder({ positionals }: Flags): Sourced<string> | undefined {
+  const [word, ...others] = positionals
+  const isFolder = others.length === 0 && word?.text !== undefined && /\//.test(word.text) && !/\.\w+$/.test(word.text)
+  return isFolder && word.text !== undefined ? sourced(word.text, { kind: 'manifest', place: word.place }) : undefined
 }
 
 /** `--data cifar10` names a data set; `--data data` a folder, as does anything with a slash. */

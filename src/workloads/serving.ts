@@ -121,6 +121,16 @@ const ENGINES: readonly Engine[] = [
     takesAllGpus: true,
   },
   {
+    name: 'text-embeddings-inference',
+    programs: ['text-embeddings-router'],
+    images: SERVING_IMAGES['text-embeddings-inference'],
+    model: ['model-id'],
+    length: [],
+    degrees: {},
+    precision: ['dtype'],
+    variables: { 'model-id': 'MODEL_ID', dtype: 'DTYPE' },
+  },
+  {
     name: 'tensorrt-llm',
     programs: ['trtllm-serve'],
     model: ['model'],

@@ -360,6 +360,28 @@ describe('GPU types from node labels', () => {
     expect(names(both.roles[0])).toEqual(['NVIDIA-L4'])
   })
 
+  test('a pod that only waits for a person has no end, and does nothing again', () => {
+    const running = (command: string, more = '') =>
+      codes(
+        onlyJob(`apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  restartPolicy: OnFailure
+${more}  containers:
+    - {name: a, image: i, command: [sh, -c, "${command}"], resources: {limits: {nvidia.com/gpu: 1}}}
+`),
+      )
+    const waiting = running('jupyter lab --no-browser')
+    expect(waiting).toContain('long-running-service')
+    expect(waiting).not.toContain('no-time-limit')
+    expect(waiting).not.toContain('retries-multiply-cost')
+    // The limit ends the one, training goes before the end of the other, and a daemon may have left the terminal.
+    expect(running('jupyter lab', '  activeDeadlineSeconds: 60\n')).not.toContain('long-running-service')
+    expect(running('python train.py; sleep infinity')).toContain('no-time-limit')
+    expect(running('tmux new -d x')).toContain('no-time-limit')
+  })
+
   test('how many nodes a DaemonSet fits on is no statement of the file', () => {
     const [role] = onlyJob(`apiVersion: apps/v1
 kind: DaemonSet

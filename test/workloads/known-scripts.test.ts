@@ -131,7 +131,7 @@ describe('vision', () => {
     [
       'YOLOv5: the batch is for all GPUs',
       'torchrun --nproc_per_node 4 train.py --img 640 --batch 64 --epochs 50 --data tiny-images.yaml --weights yolov5s.pt --device 0,1,2,3',
-      { framework: 'yolo', globalBatch: 64, epochs: 50, modelName: 'yolov5s', dataset: 'tiny-images.yaml', steps: 781 },
+      { framework: 'yolo', globalBatch: 64, epochs: 50, modelName: 'yolov5s', dataset: 'tiny-images', steps: 781 },
       { gpus: 4 },
     ],
     [

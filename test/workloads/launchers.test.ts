@@ -8,6 +8,8 @@ test.each([
   ['colossalai run --nproc_per_node 8 --master_port 29505 train.py --epochs 3', 'colossal-ai', 8],
   ['colossalai run train.py --epochs 3', 'colossal-ai', undefined],
   ['composer train.py --epochs 3', 'pytorch', 8],
+  ['python examples/xla_spawn.py --num_cores 8 train.py --epochs 3', 'pytorch', 8],
+  ['python gaudi_spawn.py --world_size 4 --use_deepspeed train.py --epochs 3', 'pytorch', 4],
 ])('%s', (script, framework, processes) => {
   const read = valuesOf(script, { gpus: 8 })
   expect([read['framework'], read['processes'], read['epochs']]).toEqual([framework, processes, 3])

@@ -97,6 +97,22 @@ describe('NeMo', () => {
     })
   })
 
+  test("Megatron-Bridge's recipe says its model, its mode the method, and keys win over options", () => {
+    const bridge =
+      'torchrun --nproc_per_node=8 scripts/training/run_recipe.py --recipe tiny_1b_sft_config --hf_path org/tiny-1b'
+    expect(
+      valuesOf(`${bridge} --mode sft --seq_length 4096 --max_steps 10 train.train_iters=500`, { gpus: 8 }),
+    ).toMatchObject({
+      framework: 'megatron-bridge',
+      modelName: 'org/tiny-1b',
+      sequenceLength: 4096,
+      steps: 500,
+      method: 'full',
+    })
+    expect(valuesOf(`${bridge} --mode lora`, { gpus: 8 })['method']).toBe('lora')
+    expect(valuesOf(bridge, { gpus: 8 })['method']).toBeUndefined()
+  })
+
   test('a script that changes a recipe is read, and not run', () => {
     const script = `
 import nemo_run as run

@@ -1,6 +1,7 @@
 import { type CommandLine, type CommandWord, findCommandLines, peelCommand } from '../../command-lines.ts'
 import type { DocumentPath, YamlDocument } from '../../document.ts'
 import { isServingImage } from '../../serving-images.ts'
+import { isSessionImage } from '../../sessions.ts'
 import type { Warning } from '../../warning.ts'
 import type { Surroundings } from './neighbours.ts'
 import type { Container, PodSpec } from './schema.ts'
@@ -26,10 +27,14 @@ export function readCommands(
   surroundings: Surroundings,
 ): CommandReading {
   const { commandLines, warnings } = startedBy(placed, volumes, surroundings)
+  const { image } = placed.container
   const mounted = mountedTexts(placed.container, volumes, surroundings)
-  if (mounted.size === 0) return { commandLines, warnings }
-  const withTexts = (line: CommandLine) => ({ ...line, writtenFiles: new Map([...mounted, ...line.writtenFiles]) })
-  return { commandLines: commandLines.map(withTexts), warnings }
+  const withContainer = (line: CommandLine) => ({
+    ...line,
+    ...(image !== undefined && { image }),
+    ...(mounted.size > 0 && { writtenFiles: new Map([...mounted, ...line.writtenFiles]) }),
+  })
+  return { commandLines: commandLines.map(withContainer), warnings }
 }
 
 interface CommandReading {
@@ -81,7 +86,7 @@ function readWords(placed: PlacedContainer, environment: ContainerEnvironment): 
   const words = [...wordsOf('command'), ...wordsOf('args')]
   const isImageCommand =
     words.length === 0
-      ? isServingImage(container.image ?? '')
+      ? isServingImage(container.image ?? '') || isSessionImage(container.image ?? '')
       : container.command === undefined && words[0]?.written.startsWith('-')
   if (!isImageCommand || container.image === undefined) return words
   // The image knows the program that these options are for; the image's name is all that stands here.

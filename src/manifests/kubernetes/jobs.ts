@@ -3,7 +3,7 @@ import { type DeclarationEntry, readDeclarations } from '../../declarations.ts'
 import { type DocumentPath, tryCheck, valueAt } from '../../document.ts'
 import type { Fault } from '../../errors.ts'
 import type { Job, Role } from '../../job.ts'
-import { saysIdleLimit } from '../../sessions.ts'
+import { findSession, saysIdleLimit } from '../../sessions.ts'
 import { type Sourced, sourced, withoutAbsent } from '../../sourced.ts'
 import { findGang } from './gangs.ts'
 import { type Kind, titleOf } from './kinds.ts'
@@ -46,7 +46,8 @@ export function readJob(
     ...role,
     ...withoutAbsent({ range: role.range ?? rangeFor(role, kind, range) }),
   }))
-  const endless = isEndless(kind, roles)
+  const isSession = limit === undefined && isNothingButSession(object, roles)
+  const endless = isSession || isEndless(kind, roles)
   const gang = findGang(object, kind, metadata.value, roles)
   return {
     job: {
@@ -61,7 +62,7 @@ export function readJob(
       destination: destinationOf(metadata.value, placing),
       ...(metadata.value.labels !== undefined && { labels: shownLabels(metadata.value.labels) }),
       declarations: declared.declarations,
-      warnings: jobWarnings(object, kind, { roles, placing, gang, deadline: limit, endless }),
+      warnings: jobWarnings(object, kind, { roles, placing, gang, deadline: limit, endless, isSession }),
     },
   }
 }
@@ -118,6 +119,16 @@ function isEndless(kind: Kind, roles: readonly RoleReading[]): boolean {
   return roles.every(
     role => (role.restartPolicy ?? 'Always') === 'Always' && role.reading.timeLimitSeconds === undefined,
   )
+}
+
+/** A pod that nothing ends and that starts only what waits for a person. */
+function isNothingButSession({ document, path, kind }: KubernetesObject, roles: readonly RoleReading[]): boolean {
+  const [role, ...others] = roles
+  if (role === undefined || others.length > 0 || (role.deadline ?? role.reading.timeLimitSeconds) !== undefined)
+    return false
+  const session = findSession({ kind, place: document.placeOf([...path, 'kind']), roles: [role.reading] })
+  const isBusy = role.reading.commandLines.some(line => line.launches.length > 0 && line.place !== session?.place)
+  return session !== undefined && session.isDetached !== true && !isBusy
 }
 
 /** What the culler of Kubeflow's notebook controller writes on each notebook that it watches (kubeflow.org, "Configure Culling for Notebooks"). */

@@ -4,7 +4,7 @@ import { type Sourced, sourced } from '../../sourced.ts'
 import type { Warning } from '../../warning.ts'
 import { readCommands } from './commands.ts'
 import { type PlacedPod, reservedFor } from './containers.ts'
-import { readDevices } from './devices.ts'
+import { type Devices, readDevices } from './devices.ts'
 import { readGpuBounds, readGpuType, requiredLabels, toleratedType } from './gpu-type.ts'
 import { readPin } from './pin.ts'
 import { amountOf } from './resource-rules.ts'
@@ -51,7 +51,7 @@ export function readPod(placed: PlacedPod): PodReading {
   const memoryBytes = readAmount(placed, 'memory')
   return {
     gpus: devices.gpus,
-    gpuType: devices.type ?? ofSlice(tolerated ?? type.request, share, devices.gpus),
+    gpuType: devices.type ?? ofSlice(tolerated ?? type.request, share, devices),
     ...(devices.claim === undefined ? {} : { claim: devices.claim }),
     ...(bounds === undefined ? {} : { gpuBounds: bounds }),
     ...(devices.vendor === undefined ? {} : { gpuVendor: devices.vendor }),
@@ -69,9 +69,10 @@ export function readPod(placed: PlacedPod): PodReading {
 }
 
 /** Where no label names a type, a MIG profile does: those GPUs that are cut so. Of several, the largest has the fewest. */
-function ofSlice(named: GpuTypeRequest, share: DeviceShare | undefined, { origin }: Sourced<number>): GpuTypeRequest {
+function ofSlice(named: GpuTypeRequest, share: DeviceShare | undefined, { gpus, claim }: Devices): GpuTypeRequest {
   const largest = named.names.length === 0 && share?.kind === 'mig' ? largestProfile(share) : undefined
-  return largest === undefined ? named : { names: [sourced(largest, origin)], basis: 'label' }
+  if (largest === undefined) return named
+  return { names: [sourced(largest, gpus.origin)], basis: claim === undefined ? 'label' : 'constraint' }
 }
 
 /** Folders that the containers are given; an `emptyDir` and an `ephemeral` volume go with the pod. */

@@ -17,6 +17,8 @@ export interface JobFacts {
   readonly gang: Sourced<string> | undefined
   readonly deadline: Sourced<number> | undefined
   readonly endless: boolean
+  /** It waits for a person, and does nothing again that failed. */
+  readonly isSession: boolean
 }
 
 /** What a user has to know about a job before saying yes. */
@@ -38,7 +40,7 @@ export function jobWarnings(object: KubernetesObject, kind: Kind, facts: JobFact
     ...scaleWarnings(object, facts.roles),
     ...leftOverWarnings(object, kind, facts.roles),
     ...(kind.awaitsPrograms === true ? [awaitsPrograms(object)] : []),
-    ...(facts.endless && kind.endless === true ? [] : retryWarnings(object, kind, facts.roles)),
+    ...(facts.isSession || (facts.endless && kind.endless === true) ? [] : retryWarnings(object, kind, facts.roles)),
   ]
 }
 

@@ -43,6 +43,24 @@ export function knativeService(object: KubernetesObject): Translation {
   }
 }
 
+/** Servers that Seldon Core brings itself, by the word for them in a graph (docs.seldon.io, "Prepackaged Model Servers"). */
+const SELDON_SERVERS: ReadonlyMap<unknown, string> = new Map([
+  ['TRITON_SERVER', 'triton'],
+  ['TENSORFLOW_SERVER', 'tensorflow-serving'],
+])
+
+/** The server that one of these containers is, where the predictor's graph says so of its name. */
+function serverOf(object: KubernetesObject, graph: DocumentPath, names: readonly unknown[]): TranslatedRole['serves'] {
+  const at = [...graph, 'implementation']
+  const framework = SELDON_SERVERS.get(valueAt(object.value, at))
+  if (framework !== undefined && names.includes(valueAt(object.value, [...graph, 'name']))) {
+    return { framework: { from: [...object.path, ...at], value: framework } }
+  }
+  return listOf(object, [...graph, 'children'])
+    .map((_, index) => serverOf(object, [...graph, 'children', index], names))
+    .find(found => found !== undefined)
+}
+
 /** Seldon Core's SeldonDeployment: every component of a predictor is a Deployment of its own, sized by itself, its predictor or the whole. */
 export function seldonDeployment(object: KubernetesObject): Translation {
   const predictors = listOf(object, ['spec', 'predictors'])
@@ -55,6 +73,7 @@ export function seldonDeployment(object: KubernetesObject): Translation {
       const replicas = [own, at, ['spec']]
         .map(path => partAt(object, [...path, 'replicas']))
         .find(part => part !== undefined)
+      const containers = listOf(object, [...own, 'spec', 'containers']).map(container => valueAt(container, ['name']))
       const most = countAt(object, [...own, 'hpaSpec', 'maxReplicas'])
       const least = countAt(object, [...own, 'hpaSpec', 'minReplicas']) ?? 1
       return {
@@ -63,7 +82,7 @@ export function seldonDeployment(object: KubernetesObject): Translation {
         ),
         from: [...object.path, ...own],
         template: ['metadata', 'spec'].flatMap(key => nested(object, [...own, key], [key])),
-        serves: {},
+        serves: serverOf(object, [...at, 'graph'], containers) ?? {},
         ...(replicas !== undefined && { replicas }),
         ...(most !== undefined && most > least && { range: { smallest: least, largest: most } }),
       }
